@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/norm_problem.h"
+
+namespace normforge {
+
+enum class TrialStatus {
+    ok,
+    compile_error,
+    crash,    // died of a signal
+    timeout,  // ran longer than its limit
+    wrong,    // failed the accuracy gate
+};
+
+// One timed block. The reference, the heuristic's kernel, is timed beside every candidate of its block, so the
+// ratio ns / reference_ns holds on a machine whose speed drifts.
+struct Sample {
+    int block;         // rises over the session
+    int position;      // the candidate's place in the block's random order
+    int64_t calls;     // timed together
+    double ns;         // one call
+    double reference_ns;
+};
+
+// What became of one schedule at one number of rows.
+struct Trial {
+    std::string knobs;
+    int64_t rows;
+    TrialStatus status;
+    std::string message;        // why, where status is not ok
+    std::string object_hash;    // of the object file's bytes
+    std::string output_digest;  // of the accuracy gate's outputs: equal for schedules of equal arithmetic
+    double error_ratio;         // largest error over its bound on the accuracy gate; at most 1 passes
+    int64_t code_bytes;
+    double compile_ms;
+    std::vector<Sample> samples;
+};
+
+}  // namespace normforge
