@@ -19,10 +19,10 @@ enum class TrialStatus {
 // One timed block. The reference, the heuristic's kernel, is timed beside every candidate of its block, so the
 // ratio ns / reference_ns holds on a machine whose speed drifts.
 struct Sample {
-    int block;         // rises over the session
-    int position;      // the candidate's place in the block's random order
-    int64_t calls;     // timed together
-    double ns;         // one call
+    int block;      // rises over the session
+    int position;   // the candidate's place in the block's random order
+    int64_t calls;  // timed together
+    double ns;      // one call
     double reference_ns;
 };
 
@@ -39,5 +39,8 @@ struct Trial {
     double compile_ms;
     std::vector<Sample> samples;
 };
+
+// The median over its samples of the trial's time over the reference's; NaN without samples.
+double median_ratio(const Trial &trial);
 
 }  // namespace normforge

@@ -26,3 +26,10 @@ struct nf_library {
     int64_t kernel_count;
     const nf_kernel *kernels;  // kernels of one problem: the most demanding in CPU features first
 };
+
+namespace normforge {
+
+// What runs for that many rows: the last variant whose min_rows is not above it.
+const nf_variant &variant_for(const nf_kernel &kernel, int64_t rows);
+
+}  // namespace normforge

@@ -14,7 +14,7 @@ namespace normforge {
 using NormProblem = nf_problem;
 
 template <typename Problem, typename Visitor>
-void visit_fields(Problem &problem, Visitor &&visit) {
+constexpr void visit_fields(Problem &problem, Visitor &&visit) {
     visit("op", problem.op);
     visit("dtype", problem.dtype);
     visit("weight", problem.weight);

@@ -12,14 +12,27 @@
 
 #include <stdint.h>
 
+/* Seen from outside a shared library, whatever the flags it is built with. */
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef enum nf_op { NF_LAYER_NORM = 1, NF_RMS_NORM = 2 } nf_op;
+/* A C program can store any number in an enum. With this C++ may as well, so the runtime can answer a wrong one
+ * by an error. */
+#ifdef __cplusplus
+#define NF_ANY_NUMBER : int
+#else
+#define NF_ANY_NUMBER
+#endif
+
+typedef enum nf_op NF_ANY_NUMBER { NF_LAYER_NORM = 1, NF_RMS_NORM = 2 } nf_op;
 
 /* NF_NONE marks an absent operand: no weight is a weight of ones, no bias a bias of zeros. */
-typedef enum nf_dtype { NF_NONE = 0, NF_F32 = 1 } nf_dtype;
+typedef enum nf_dtype NF_ANY_NUMBER { NF_NONE = 0, NF_F32 = 1 } nf_dtype;
 
 /* What a kernel computes. A kernel serves exactly one problem, any number of rows. */
 typedef struct nf_problem {
@@ -33,9 +46,10 @@ typedef struct nf_problem {
 #define NF_MAX_HIDDEN INT64_C(33554432)
 
 /* What one call works on. Strides are in elements, from one row to the next; values of a row are contiguous.
- * y may be exactly x (same pointer, same stride); any other overlap of their rows is refused.
- * weight and bias hold hidden values and are not read when the problem has none. No alignment beyond the
- * element's own is needed. */
+ * y may be exactly x (same pointer, same stride; of one row the pointer alone). Any other overlap of y with x,
+ * weight or bias is refused. Rows of one buffer may interleave if x and y have equal strides; with different
+ * strides the bytes from first row to last must be apart. weight and bias hold hidden values and are not read
+ * when the problem has none. No alignment beyond the element's own is needed. */
 typedef struct nf_arguments {
     int64_t rows;
     const void *x;
@@ -47,7 +61,7 @@ typedef struct nf_arguments {
     float epsilon; /* finite, not negative; added to the variance or mean square, inside the root */
 } nf_arguments;
 
-typedef enum nf_status {
+typedef enum nf_status NF_ANY_NUMBER {
     NF_SUCCESS = 0,
     NF_ERROR_NULL_ARGUMENT, /* the library, problem, kernel, arguments or result pointer */
     NF_ERROR_UNKNOWN_OP,
@@ -105,6 +119,10 @@ const nf_kernel *nf_kernel_at(const nf_library *library, int64_t index);
 
 #ifdef __cplusplus
 }
+#endif
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
 #endif
 
 #endif

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace normforge {
+
+// Runs work in a forked child, so that code which crashes, hangs or aborts is an outcome here and no more. The
+// child sends messages of bytes; the parent reads them in order.
+class ChildProcess {
+public:
+    using Send = std::function<void(const std::string &message)>;
+
+    // The child calls work and exits; an exception that leaves it counts as a crash, with its text as the reason.
+    explicit ChildProcess(const std::function<void(const Send &)> &work);
+    ~ChildProcess();  // kills a child that still runs
+    ChildProcess(const ChildProcess &) = delete;
+    ChildProcess &operator=(const ChildProcess &) = delete;
+    ChildProcess(ChildProcess &&other) noexcept;
+    ChildProcess &operator=(ChildProcess &&other) = delete;
+
+    // The next message, or nothing when the child ended or sent none within the limit; outcome() then says which.
+    // A child past its limit is killed.
+    std::optional<std::string> read(std::chrono::milliseconds limit);
+
+    enum class Outcome { running, finished, crashed, timed_out };
+    Outcome outcome() const { return outcome_; }
+
+    // Why the child crashed or was killed: "killed by SIGSEGV", an exception's text, "no answer within 2000 ms".
+    const std::string &reason() const { return reason_; }
+
+    // Readable when read() would not wait; for waiting on several children.
+    int descriptor() const { return descriptor_; }
+
+private:
+    void finish();
+    void kill_child();
+
+    pid_t pid_ = -1;
+    int descriptor_ = -1;
+    std::string received_;
+    Outcome outcome_ = Outcome::running;
+    std::string reason_;
+};
+
+}  // namespace normforge

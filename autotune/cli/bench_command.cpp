@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+
+#include "autotune/cli/commands.h"
+#include "autotune/cli/json_forms.h"
+#include "autotune/cli/options.h"
+#include "autotune/contest.h"
+#include "autotune/loaded_kernel.h"
+#include "autotune/resolver.h"
+#include "autotune/robust_stats.h"
+#include "schedules/target.h"
+
+namespace normforge {
+
+namespace {
+
+constexpr int kBlocks = 31;
+constexpr double kSampleNanoseconds = 500e3;
+
+struct BenchOptions {
+    explicit BenchOptions(CLI::App &command) : problems(command), rows(command, "1,512"), db(command) {
+        command.add_flag("--json", json, "Print JSON");
+    }
+
+    ProblemOptions problems;
+    RowsOption rows;
+    DatabaseOption db;
+    bool json = false;
+};
+
+// The same traffic as a norm's, without the arithmetic: what memory allows.
+template <int64_t value_bytes>
+void copy_rows(const nf_arguments *arguments) {
+    std::memcpy(arguments->y, arguments->x,
+                static_cast<size_t>(arguments->rows * arguments->x_row_stride * value_bytes));
+}
+
+struct Figures {
+    double ns;
+    double heuristic_ns;
+    double copy_ns;
+    double ratio;  // to the heuristic, of paired samples
+};
+
+Figures measure(LoadedKernel::Entry kernel, LoadedKernel::Entry heuristic, const TimingOperands &operands) {
+    const Contest contest{heuristic, {kernel, copy_rows<sizeof(float)>}, &operands, 0, kBlocks, kSampleNanoseconds, 1};
+    std::vector<double> ns[2], reference_ns, ratios;
+    run_contest(contest, {.sample =
+                              [&](size_t contender, const Sample &sample) {
+                                  ns[contender].push_back(sample.ns);
+                                  if (contender == 0) {
+                                      reference_ns.push_back(sample.reference_ns);
+                                      ratios.push_back(sample.ns / sample.reference_ns);
+                                  }
+                              },
+                          .out = [](size_t, TrialStatus, const std::string &reason) { throw UserError(reason); }});
+    return {median(ns[0]), median(reference_ns), median(ns[1]), median(ratios)};
+}
+
+void bench(const BenchOptions &options) {
+    const std::vector<NormProblem> problems = options.problems.problems();
+    const std::vector<int64_t> rows = options.rows.rows();
+    const Halide::Target target = kernel_target("host");
+    const std::optional<Database> database = options.db.open_read_only();
+    const std::vector<ResolvedKernel> tuned = resolve(problems, {target}, database ? &*database : nullptr);
+    const std::vector<ResolvedKernel> untuned = resolve(problems, {target}, nullptr);
+    Json all = Json::array();
+    for (size_t index = 0; index < problems.size(); index++) {
+        const NormProblem &problem = problems[index];
+        const ResolvedVariant &reference = untuned[index].variants.front();
+        const LoadedKernel heuristic_kernel(reference.object, kernel_symbol(reference.spec));
+        for (int64_t row_count : rows) {
+            const ResolvedVariant &variant = variant_for(tuned[index], row_count);
+            const LoadedKernel kernel(variant.object, kernel_symbol(variant.spec));
+            const TimingOperands operands(problem, row_count);
+            const Figures figures = measure(kernel.entry(), heuristic_kernel.entry(), operands);
+            const double bytes = static_cast<double>(row_bytes(problem) * row_count);
+            if (options.json) {
+                Json json = json_of(problem);
+                json.update({{"rows", row_count},
+                             {"source", tuned[index].source},
+                             {"knobs", to_text(variant.spec.knobs)},
+                             {"ns_per_row", figures.ns / static_cast<double>(row_count)},
+                             {"gb_per_s", bytes / figures.ns},
+                             {"heuristic_ns_per_row", figures.heuristic_ns / static_cast<double>(row_count)},
+                             {"ratio_to_heuristic", figures.ratio},
+                             {"copy_gb_per_s", bytes / figures.copy_ns}});
+                all.push_back(json);
+            } else {
+                fmt::print("{} rows={}\n  {:.4g} ns a row, {:.1f} GB/s; heuristic {:.1f} GB/s ({:.2f}x); memcpy {:.1f} GB/s\n",
+                           to_text(problem), row_count, figures.ns / static_cast<double>(row_count),
+                           bytes / figures.ns, bytes / figures.heuristic_ns, 1 / figures.ratio,
+                           bytes / figures.copy_ns);
+            }
+        }
+    }
+    if (options.json) {
+        fmt::print("{}\n", all.dump(2));
+    }
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App &program, Run &run) {
+    CLI::App &command =
+        *program.add_subcommand("bench", "Time what build would use against the heuristic and memcpy, on one core");
+    auto options = std::make_shared<BenchOptions>(command);
+    command.callback([options, &run] { run = [options] { bench(*options); }; });
+}
+
+}  // namespace normforge

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "autotune/cli/commands.h"
+#include "autotune/cli/json_forms.h"
+#include "autotune/cli/options.h"
+#include "autotune/enum_text.h"
+#include "autotune/selection.h"
+#include "schedules/space.h"
+#include "schedules/target.h"
+
+namespace normforge {
+
+namespace {
+
+struct DbOptions {
+    std::string file;
+    bool json = false;
+};
+
+Json session_json(const StoredSession &session) {
+    Json json = json_of(session.problem);
+    json["hardware"] = session.hardware_signature;
+    json["model_name"] = session.model_name;
+    json["target"] = session.target;
+    json["halide"] = session.toolchain.halide;
+    json["llvm"] = session.toolchain.llvm;
+    json["normforge"] = session.toolchain.normforge;
+    json["effort"] = session.effort;
+    json["seed"] = session.seed;
+    json["state"] = name_of(kSessionStates, session.state);
+    json["started"] = session.started;
+    json["ended"] = session.ended;
+    return json;
+}
+
+void print_heading(const StoredSession &session) {
+    fmt::print("{}\n  {} ({}), {}\n", to_text(session.problem), session.model_name, session.hardware_signature,
+               session.target);
+}
+
+std::string trial_line(const Trial &trial) {
+    if (trial.samples.empty()) {
+        return fmt::format("{:>5} rows  {:<13}  {}  {}", trial.rows, name_of(kTrialStatuses, trial.status),
+                           trial.knobs, trial.message);
+    }
+    return fmt::format("{:>5} rows  {:<13}  {}  {:.3f} of the heuristic's time, {} samples", trial.rows,
+                       name_of(kTrialStatuses, trial.status), trial.knobs, median_ratio(trial), trial.samples.size());
+}
+
+Json trial_json(const Trial &trial) {
+    Json json = {{"rows", trial.rows},
+                 {"knobs", trial.knobs},
+                 {"status", name_of(kTrialStatuses, trial.status)},
+                 {"message", trial.message},
+                 {"error_ratio", trial.error_ratio},
+                 {"code_bytes", trial.code_bytes},
+                 {"compile_ms", trial.compile_ms}};
+    json["samples"] = Json::array();
+    for (const Sample &sample : trial.samples) {
+        json["samples"].push_back({{"block", sample.block},
+                                   {"position", sample.position},
+                                   {"calls", sample.calls},
+                                   {"ns", sample.ns},
+                                   {"heuristic_ns", sample.reference_ns}});
+    }
+    return json;
+}
+
+void show(const DbOptions &options) {
+    const Database database = Database::open_read_only(options.file);
+    Json all = Json::array();
+    for (const StoredSession &session : database.sessions()) {
+        const std::vector<Trial> trials = database.trials(session.id);
+        if (options.json) {
+            all.push_back(session_json(session));
+            all.back()["trials"] = Json::array();
+            for (const Trial &trial : trials) {
+                all.back()["trials"].push_back(trial_json(trial));
+            }
+            continue;
+        }
+        print_heading(session);
+        fmt::print("  {}, {} to {}, effort {}, seed {}, Halide {}, LLVM {}, normforge {}\n",
+                   name_of(kSessionStates, session.state), session.started, session.ended, session.effort,
+                   session.seed, session.toolchain.halide, session.toolchain.llvm, session.toolchain.normforge);
+        for (const Trial &trial : trials) {
+            fmt::print("    {}\n", trial_line(trial));
+        }
+    }
+    if (options.json) {
+        fmt::print("{}\n", all.dump(2));
+    }
+}
+
+void best(const DbOptions &options) {
+    const Database database = Database::open_read_only(options.file);
+    // Sessions come oldest first, so what stays here is the last finished one of its kind.
+    std::map<std::string, StoredSession> latest;
+    for (const StoredSession &session : database.sessions()) {
+        if (session.state == SessionState::done) {
+            latest.insert_or_assign(to_text(session.problem) + session.hardware_signature + session.target, session);
+        }
+    }
+    Json all = Json::array();
+    for (const auto &[key, session] : latest) {
+        const std::string reference = to_text(heuristic(session.problem, kernel_target(session.target)));
+        const Selection selection = select_best(database.trials(session.id), reference);
+        if (options.json) {
+            all.push_back(session_json(session));
+            all.back().update(json_of(selection));
+            continue;
+        }
+        print_heading(session);
+        for (const Choice &choice : selection.choices) {
+            fmt::print("    {:>5} rows  {}  {:.4g} us, {:.2f}x the heuristic\n", choice.rows, choice.knobs,
+                       choice.nanoseconds / 1e3, 1 / choice.ratio);
+        }
+    }
+    if (options.json) {
+        fmt::print("{}\n", all.dump(2));
+    }
+}
+
+void add(CLI::App &db, const std::string &name, const std::string &help, void (*action)(const DbOptions &), Run &run) {
+    CLI::App &command = *db.add_subcommand(name, help);
+    auto options = std::make_shared<DbOptions>();
+    command.add_option("file", options->file, "The database")->required();
+    command.add_flag("--json", options->json, "Print JSON");
+    command.callback([options, action, &run] { run = [options, action] { action(*options); }; });
+}
+
+}  // namespace
+
+void add_db_command(CLI::App &program, Run &run) {
+    CLI::App &db = *program.add_subcommand("db", "Look into a tuning database");
+    db.require_subcommand(1);
+    add(db, "show", "Every session and trial", show, run);
+    add(db, "best", "The schedules that build would use", best, run);
+}
+
+}  // namespace normforge

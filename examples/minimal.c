@@ -1,0 +1,26 @@
+#include <stdio.h>
+
+#include "norms.h"
+
+int main(void) {
+    static float x[384], y[384], weight[384], bias[384];
+    for (int i = 0; i < 384; ++i) {
+        x[i] = (float)i;
+        weight[i] = 1;
+    }
+    const nf_problem problem = {NF_LAYER_NORM, NF_F32, NF_F32, NF_F32, 384};
+    const nf_arguments arguments = {1, x, 384, y, 384, weight, bias, 1e-5f};
+    const nf_kernel *kernel;
+    nf_status status = nf_find(norms_library(), &problem, &kernel);
+    if (status == NF_SUCCESS) {
+        status = nf_run(kernel, &arguments);
+    }
+    if (status != NF_SUCCESS) {
+        fprintf(stderr, "%s\n", nf_status_message(status));
+        return 1;
+    }
+    for (int i = 0; i < 384; ++i) {
+        printf("%g\n", y[i]);
+    }
+    return 0;
+}

@@ -1,0 +1,235 @@
+#include "generators/codegen.h"
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "HalideRuntime.h"
+#include "runtime/normforge.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+
+namespace normforge {
+
+namespace {
+
+[[noreturn]] void broken(const std::string &what) {
+    std::fprintf(stderr, "normforge: internal error in code generation: %s\n", what.c_str());
+    std::abort();
+}
+
+// Writes the entry's body: each buffer operand becomes a halide_buffer_t on the stack. Inlining dissolves them.
+class EntryBuilder {
+public:
+    EntryBuilder(llvm::Module &module, const LoweredKernel &kernel, const std::string &symbol)
+        : kernel_(kernel), context_(module.getContext()), builder_(context_) {
+        llvm::Type *pointer = llvm::PointerType::getUnqual(context_);
+        entry_ = llvm::Function::Create(llvm::FunctionType::get(builder_.getVoidTy(), {pointer}, false),
+                                        llvm::Function::ExternalLinkage, symbol, module);
+        builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", entry_));
+        arguments_ = entry_->getArg(0);
+    }
+
+    void call(llvm::Function *lowered) {
+        std::vector<llvm::Value *> values;
+        for (Operand operand : kernel_.parameters) {
+            values.push_back(parameter(operand));
+        }
+        if (values.size() != lowered->arg_size()) {
+            broken("Halide's function takes other parameters than its generator declared");
+        }
+        builder_.CreateCall(lowered, values);
+        builder_.CreateRetVoid();
+        entry_->setAttributes(
+            lowered->getAttributes().removeAttributesAtIndex(context_, llvm::AttributeList::ReturnIndex));
+        for (unsigned index = 0; index < lowered->arg_size(); index++) {
+            entry_->setAttributes(entry_->getAttributes().removeAttributesAtIndex(
+                context_, llvm::AttributeList::FirstArgIndex + index));
+        }
+    }
+
+private:
+    llvm::Value *field(size_t offset, llvm::Type *type) {
+        return builder_.CreateLoad(type, builder_.CreateConstGEP1_64(builder_.getInt8Ty(), arguments_, offset));
+    }
+
+    llvm::Value *pointer_field(size_t offset) { return field(offset, builder_.getPtrTy()); }
+    llvm::Value *int32_field(size_t offset) {
+        return builder_.CreateTrunc(field(offset, builder_.getInt64Ty()), builder_.getInt32Ty());
+    }
+
+    llvm::Value *parameter(Operand operand) {
+        switch (operand) {
+        case Operand::x:
+            return rows_buffer(offsetof(nf_arguments, x), offsetof(nf_arguments, x_row_stride));
+        case Operand::y:
+            return rows_buffer(offsetof(nf_arguments, y), offsetof(nf_arguments, y_row_stride));
+        case Operand::weight:
+            return buffer(pointer_field(offsetof(nf_arguments, weight)), {});
+        case Operand::bias:
+            return buffer(pointer_field(offsetof(nf_arguments, bias)), {});
+        case Operand::epsilon:
+            return field(offsetof(nf_arguments, epsilon), builder_.getFloatTy());
+        }
+        broken("unknown operand");
+    }
+
+    struct Dimension {
+        llvm::Value *extent;
+        llvm::Value *stride;
+    };
+
+    llvm::Value *rows_buffer(size_t pointer_offset, size_t stride_offset) {
+        return buffer(pointer_field(pointer_offset),
+                      {{int32_field(offsetof(nf_arguments, rows)), int32_field(stride_offset)}});
+    }
+
+    llvm::Value *buffer(llvm::Value *host, const std::vector<Dimension> &outer) {
+        std::vector<Dimension> dimensions = {
+            {builder_.getInt32(static_cast<uint32_t>(kernel_.hidden)), builder_.getInt32(1)}};
+        dimensions.insert(dimensions.end(), outer.begin(), outer.end());
+        llvm::Value *dims = zeroed(sizeof(halide_dimension_t) * dimensions.size());
+        for (size_t d = 0; d < dimensions.size(); d++) {
+            size_t base = d * sizeof(halide_dimension_t);
+            store(dims, base + offsetof(halide_dimension_t, extent), dimensions[d].extent);
+            store(dims, base + offsetof(halide_dimension_t, stride), dimensions[d].stride);
+        }
+        llvm::Value *result = zeroed(sizeof(halide_buffer_t));
+        store(result, offsetof(halide_buffer_t, host), host);
+        store(result, offsetof(halide_buffer_t, dimensions),
+              builder_.getInt32(static_cast<uint32_t>(dimensions.size())));
+        store(result, offsetof(halide_buffer_t, dim), dims);
+        return result;
+    }
+
+    llvm::Value *zeroed(size_t bytes) {
+        llvm::AllocaInst *memory = builder_.CreateAlloca(llvm::ArrayType::get(builder_.getInt8Ty(), bytes));
+        memory->setAlignment(llvm::Align(8));
+        builder_.CreateMemSet(memory, builder_.getInt8(0), bytes, llvm::MaybeAlign(8));
+        return memory;
+    }
+
+    void store(llvm::Value *memory, size_t offset, llvm::Value *value) {
+        builder_.CreateStore(value, builder_.CreateConstGEP1_64(builder_.getInt8Ty(), memory, offset));
+    }
+
+    const LoweredKernel &kernel_;
+    llvm::LLVMContext &context_;
+    llvm::IRBuilder<> builder_;
+    llvm::Function *entry_;
+    llvm::Value *arguments_;
+};
+
+// Halide's own optimisation has run; this only melts its function into the entry.
+void inline_into_entry(llvm::Module &module) {
+    llvm::PassBuilder passes;
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager graphs;
+    llvm::ModuleAnalysisManager modules;
+    passes.registerModuleAnalyses(modules);
+    passes.registerCGSCCAnalyses(graphs);
+    passes.registerFunctionAnalyses(functions);
+    passes.registerLoopAnalyses(loops);
+    passes.crossRegisterProxies(loops, functions, graphs, modules);
+    llvm::FunctionPassManager function_passes;
+    function_passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    function_passes.addPass(llvm::EarlyCSEPass(true));
+    function_passes.addPass(llvm::DSEPass());
+    llvm::ModulePassManager module_passes;
+    module_passes.addPass(llvm::AlwaysInlinerPass());
+    module_passes.addPass(llvm::GlobalDCEPass());
+    module_passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(function_passes)));
+    module_passes.run(module, modules);
+}
+
+std::unique_ptr<llvm::TargetMachine> make_target_machine(const llvm::Module &module) {
+    static const bool initialised = [] {
+        llvm::InitializeNativeTarget();
+        llvm::InitializeNativeTargetAsmPrinter();
+        return true;
+    }();
+    (void)initialised;
+    std::string error;
+    const llvm::Target *target = llvm::TargetRegistry::lookupTarget(module.getTargetTriple(), error);
+    if (!target) {
+        broken(error);
+    }
+    llvm::TargetOptions options;
+    // FMA contraction alone: what Halide's strict_float forbids and the accuracy only gains from.
+    options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+    return std::unique_ptr<llvm::TargetMachine>(
+        target->createTargetMachine(module.getTargetTriple(), "", "", options, llvm::Reloc::PIC_, std::nullopt,
+                                    llvm::CodeGenOptLevel::Aggressive));
+}
+
+}  // namespace
+
+std::string generate_code(const LoweredKernel &kernel, const std::string &symbol, CodegenForm form) {
+    llvm::LLVMContext context;
+    llvm::Expected<std::unique_ptr<llvm::Module>> parsed =
+        llvm::parseBitcodeFile(llvm::MemoryBufferRef(kernel.bitcode, symbol), context);
+    if (!parsed) {
+        broken(llvm::toString(parsed.takeError()));
+    }
+    llvm::Module &module = **parsed;
+    module.setModuleIdentifier(symbol);
+    module.setSourceFileName(symbol);
+    llvm::Function *lowered = module.getFunction(kernel.function);
+    if (!lowered) {
+        broken("the bitcode lacks " + kernel.function);
+    }
+    EntryBuilder(module, kernel, symbol).call(lowered);
+    for (llvm::Function &function : module) {
+        if (!function.isDeclaration() && function.getName() != symbol) {
+            function.setLinkage(llvm::GlobalValue::InternalLinkage);
+            function.setComdat(nullptr);
+            function.removeFnAttr(llvm::Attribute::NoInline);
+            function.addFnAttr(llvm::Attribute::AlwaysInline);
+        }
+    }
+    inline_into_entry(module);
+    if (llvm::verifyModule(module, &llvm::errs())) {
+        broken("the entry of " + symbol + " is malformed");
+    }
+
+    std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(module);
+    module.setDataLayout(machine->createDataLayout());
+    llvm::SmallString<0> code;
+    llvm::raw_svector_ostream stream(code);
+    if (form == CodegenForm::bitcode) {
+        llvm::WriteBitcodeToFile(module, stream);
+    } else {
+        llvm::legacy::PassManager passes;
+        machine->addPassesToEmitFile(passes, stream, nullptr,
+                                     form == CodegenForm::object ? llvm::CodeGenFileType::ObjectFile
+                                                                 : llvm::CodeGenFileType::AssemblyFile);
+        passes.run(module);
+    }
+    return std::string(code);
+}
+
+std::string llvm_version() {
+    return LLVM_VERSION_STRING;
+}
+
+}  // namespace normforge

@@ -1,0 +1,116 @@
+#include "generators/emit.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <system_error>
+
+#include "generators/codegen.h"
+#include "schedules/target.h"
+
+namespace normforge {
+
+namespace {
+
+// A file in memory: Halide can write its results only to a named file.
+class MemoryFile {
+public:
+    MemoryFile() : descriptor_(memfd_create("normforge", MFD_CLOEXEC)) {
+        if (descriptor_ < 0) {
+            throw std::system_error(errno, std::generic_category(), "memfd_create");
+        }
+    }
+    ~MemoryFile() { close(descriptor_); }
+    MemoryFile(const MemoryFile &) = delete;
+    MemoryFile &operator=(const MemoryFile &) = delete;
+
+    std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+    std::string contents() const {
+        off_t size = lseek(descriptor_, 0, SEEK_END);
+        std::string bytes(static_cast<size_t>(size), '\0');
+        for (size_t done = 0; done < bytes.size();) {
+            ssize_t got = pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+            if (got <= 0) {
+                throw std::system_error(errno, std::generic_category(), "reading a memory file");
+            }
+            done += static_cast<size_t>(got);
+        }
+        return bytes;
+    }
+
+private:
+    int descriptor_;
+};
+
+// FNV-1a, 64 bits: stable over machines and releases, as a symbol must be.
+uint64_t fnv1a(const std::string &text) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (unsigned char c : text) {
+        hash = (hash ^ c) * 0x100000001b3;
+    }
+    return hash;
+}
+
+std::vector<Operand> parameters(const NormProblem &problem) {
+    std::vector<Operand> result = {Operand::x};
+    if (problem.weight != NF_NONE) {
+        result.push_back(Operand::weight);
+    }
+    if (problem.bias != NF_NONE) {
+        result.push_back(Operand::bias);
+    }
+    result.push_back(Operand::epsilon);
+    result.push_back(Operand::y);
+    return result;
+}
+
+std::string lower(const KernelSpec &spec, const std::string &function, Halide::OutputFileType type) {
+    auto generator = Halide::Internal::GeneratorRegistry::create(field_text(spec.problem.op),
+                                                                 Halide::GeneratorContext(spec.target));
+    visit_fields(spec.problem, [&](const std::string &name, const auto &field) {
+        if (name != "op") {
+            generator->set_generatorparam_value(name, field_text(field));
+        }
+    });
+    for (const Knob &knob : knob_table()) {
+        generator->set_generatorparam_value(knob.name, knob_text(knob, spec.knobs.*knob.member));
+    }
+    MemoryFile file;
+    try {
+        generator->build_module(function).compile({{type, file.path()}});
+    } catch (const Halide::Error &error) {  // which is no std::exception
+        throw CompileFailure(error.what());
+    }
+    return file.contents();
+}
+
+}  // namespace
+
+std::string kernel_symbol(const KernelSpec &spec) {
+    char hash[17];
+    std::snprintf(hash, sizeof hash, "%016llx",
+                  static_cast<unsigned long long>(fnv1a(to_text(spec.knobs) + " " + spec.target.to_string())));
+    return "nf_" + symbol_name(spec.problem) + "_" + hash;
+}
+
+std::string emit(const KernelSpec &spec, EmitForm form) {
+    std::string symbol = kernel_symbol(spec);
+    LoweredKernel kernel{"", symbol + "_halide", parameters(spec.problem), spec.problem.hidden};
+    if (form == EmitForm::stmt) {
+        return lower(spec, kernel.function, Halide::OutputFileType::stmt);
+    }
+    kernel.bitcode = lower(spec, kernel.function, Halide::OutputFileType::bitcode);
+    switch (form) {
+    case EmitForm::object:
+        return generate_code(kernel, symbol, CodegenForm::object);
+    case EmitForm::assembly:
+        return generate_code(kernel, symbol, CodegenForm::assembly);
+    default:
+        return generate_code(kernel, symbol, CodegenForm::bitcode);
+    }
+}
+
+}  // namespace normforge

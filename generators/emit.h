@@ -1,0 +1,38 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "Halide.h"
+#include "runtime/norm_problem.h"
+#include "schedules/knobs.h"
+
+namespace normforge {
+
+// All that decides a kernel's code.
+struct KernelSpec {
+    NormProblem problem;
+    Knobs knobs;
+    Halide::Target target;  // from kernel_target()
+};
+
+// The C symbol of the kernel's entry, void(const nf_arguments *): the problem in words, then a hash of the rest.
+std::string kernel_symbol(const KernelSpec &spec);
+
+// Halide could not compile the kernel; the message is Halide's.
+class CompileFailure : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+// The only path from a problem, its knobs and a target to code: the tuner measures and the library writer links
+// what comes from here. Throws UserError for knobs that do not fit the problem, and CompileFailure.
+enum class EmitForm {
+    object,    // an ELF object file
+    assembly,  // of that object
+    bitcode,   // LLVM bitcode, as the object is made from
+    stmt,      // Halide's lowered statement, as text
+};
+std::string emit(const KernelSpec &spec, EmitForm form);
+
+}  // namespace normforge

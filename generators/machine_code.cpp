@@ -1,0 +1,39 @@
+#include "generators/machine_code.h"
+
+#include <memory>
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+
+namespace normforge {
+
+std::string machine_code(llvm::Module &module, llvm::CodeGenFileType type) {
+    [[maybe_unused]] static const bool initialised =  // once, whatever the number of threads
+        !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+    std::string error;
+    const llvm::Target *target = llvm::TargetRegistry::lookupTarget(module.getTargetTriple(), error);
+    if (!target) {
+        llvm::reportFatalInternalError(llvm::StringRef(error));
+    }
+    llvm::TargetOptions options;
+    // FMA contraction alone: what Halide's strict_float forbids and the accuracy only gains from.
+    options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+    const std::unique_ptr<llvm::TargetMachine> machine(
+        target->createTargetMachine(module.getTargetTriple(), "", "", options, llvm::Reloc::PIC_, std::nullopt,
+                                    llvm::CodeGenOptLevel::Aggressive));
+    module.setDataLayout(machine->createDataLayout());
+    llvm::SmallString<0> code;
+    llvm::raw_svector_ostream stream(code);
+    llvm::legacy::PassManager passes;
+    machine->addPassesToEmitFile(passes, stream, nullptr, type);
+    passes.run(module);
+    return std::string(code);
+}
+
+}  // namespace normforge

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace normforge {
+
+// How the sums of a row are taken. See docs/numerics.md.
+enum Sums : int {
+    kPlain,      // rms_norm: squares of the values themselves
+    kLanePivot,  // layer_norm in one pass: each lane about the median of its first three values
+    kTwoPass,    // layer_norm in two: about the row's mean, which the first pass found
+};
+
+// A schedule, and the arithmetic that goes with it. Every knob is declared in knob_table(): its text form, parser,
+// legal values, help, generator parameter and database text are derived from there.
+struct Knobs {
+    int sums;
+    int vector;
+    int accumulators;
+    int unroll;
+    int prefetch;
+
+    bool operator==(const Knobs &) const = default;
+
+    // Independent partial sums of a row.
+    int lanes() const { return vector * accumulators; }
+};
+
+struct KnobValue {
+    int value;
+    const char *text;
+};
+
+struct Knob {
+    const char *name;
+    int Knobs::*member;
+    std::vector<KnobValue> values;  // the legal ones, in the order of enumeration
+    const char *help;
+};
+
+inline constexpr size_t kKnobCount = 5;
+std::span<const Knob, kKnobCount> knob_table();
+
+// One knob's value as text, both ways. knob_value throws UserError naming the knob, the text and the legal values.
+std::string knob_text(const Knob &knob, int value);
+int knob_value(const Knob &knob, std::string_view text);
+
+// "sums=lane_pivot,vector=16,...": every knob exactly once, in the table's order.
+std::string to_text(const Knobs &knobs);
+
+// The inverse, in any order. Throws UserError for a missing, unknown or repeated knob and for an illegal value:
+// text of an older set of knobs is an error here, never a default.
+Knobs parse_knobs(std::string_view text);
+
+}  // namespace normforge

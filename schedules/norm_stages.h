@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "Halide.h"
+
+namespace normforge {
+
+// The named Funcs of one norm, as generators/norm_algorithm defines them and the schedules arrange them.
+// Their variables: i a value of the row, r the row, l a lane, c a chunk of the row.
+struct NormVars {
+    Halide::Var i{"i"}, r{"r"}, l{"l"}, c{"c"};
+};
+
+// How one run of steps over a row is summed: in every step each lane takes one value. A long row is cut into
+// chunks of such runs, so that a lane's rounding error does not grow with the row.
+struct LaneRun {
+    Halide::Func
+        pivot;  // (l, c, r) f32, what each lane's values are taken about; undefined where the row has one pivot
+    Halide::Func lanes;  // (l, c, r) f32 sums; update 0 takes the full steps, update 1 the tail
+    Halide::RVar step;   // of update 0
+    Halide::RVar tail;   // of update 1
+    int tail_lanes;      // that take one value more; there is no update 1 when it is 0
+    // (l, c, r) f64 moments; each Func has half the lanes of the one before it, the last has one.
+    std::vector<Halide::Func> tree;
+};
+
+// One reading of the row.
+struct RowPass {
+    LaneRun chunk;       // every full chunk; its Funcs are undefined for a row of one run
+    LaneRun last;        // the rest of the row
+    Halide::Func total;  // (r) f64 moments of the row; update 0 adds the chunks, if there are any
+    Halide::RVar chunk_index;
+};
+
+struct NormStages {
+    NormVars vars;
+    std::vector<RowPass> passes;
+    std::vector<Halide::Func> row_values;  // (r) what all values of a row share
+    Halide::Func y;                        // (i, r)
+};
+
+}  // namespace normforge

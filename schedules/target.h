@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "Halide.h"
+
+namespace normforge {
+
+// The target of a kernel, from its name: "host", or a Halide target such as "x86-64-linux-avx2-fma-f16c". It has
+// what every kernel is built with beside: strict_float (Halide otherwise treats floats as reals), and no runtime,
+// no asserts and no bounds queries (the C API has checked everything before). Throws UserError for a name that
+// Halide does not know and for an architecture without schedules.
+Halide::Target kernel_target(const std::string &name);
+
+// The shortest name that gives this target again.
+std::string target_name(const Halide::Target &target);
+
+// The instruction sets it needs, as bits of runtime/cpu_features.h.
+uint64_t needed_cpu_features(const Halide::Target &target);
+
+}  // namespace normforge
