@@ -1,16 +1,16 @@
-// Takes two files of the build into the program; the build defines their paths.
+// Takes two files of the build into the program; the build defines their quoted paths.
 
     .macro embed name, path
-    .hidden \name\()_begin, \name\()_end
-    .globl \name\()_begin, \name\()_end
+    .hidden \name, \name\()End
+    .globl \name, \name\()End
     .balign 8
-\name\()_begin:
+\name:
     .incbin "\path"
-\name\()_end:
+\name\()End:
     .endm
 
     .section .rodata
-    embed normforge_runtime_archive, RUNTIME_ARCHIVE
-    embed normforge_api_header, API_HEADER
+    embed kEmbeddedRuntimeArchive, RUNTIME_ARCHIVE
+    embed kEmbeddedApiHeader, API_HEADER
 
     .section .note.GNU-stack, "", %progbits

@@ -1,21 +1,21 @@
 #include "autotune/embedded_files.h"
 
-// The first byte of each file in embedded_files.S, and the one after its last.
+// Of embedded_files.S.
 extern "C" {
-extern const char normforge_runtime_archive_begin[];
-extern const char normforge_runtime_archive_end[];
-extern const char normforge_api_header_begin[];
-extern const char normforge_api_header_end[];
+extern const char kEmbeddedRuntimeArchive[];
+extern const char kEmbeddedRuntimeArchiveEnd[];
+extern const char kEmbeddedApiHeader[];
+extern const char kEmbeddedApiHeaderEnd[];
 }
 
 namespace normforge {
 
 std::string_view embedded_runtime_archive() {
-    return {normforge_runtime_archive_begin, normforge_runtime_archive_end};
+    return {kEmbeddedRuntimeArchive, kEmbeddedRuntimeArchiveEnd};
 }
 
 std::string_view embedded_api_header() {
-    return {normforge_api_header_begin, normforge_api_header_end};
+    return {kEmbeddedApiHeader, kEmbeddedApiHeaderEnd};
 }
 
 }  // namespace normforge

@@ -3,9 +3,6 @@
 add_library(normforge_options INTERFACE)
 target_compile_options(normforge_options INTERFACE
     -Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Wconversion -Wno-sign-conversion)
-# GCC 12 warns wrongly of std::string's own copies at -O3 (its bug 105651 and kin).
-target_compile_options(normforge_options INTERFACE
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
 if (NORMFORGE_WERROR)
     target_compile_options(normforge_options INTERFACE -Werror)
 endif ()

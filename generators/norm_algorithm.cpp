@@ -23,7 +23,8 @@ NormStages define_norm(const NormProblem &problem, const Knobs &knobs, const Nor
     NormStages stages;
     const Var &i = stages.vars.i;
     const Var &r = stages.vars.r;
-    RowReading reading{inputs.x, static_cast<int>(problem.hidden), knobs.lanes()};
+    // The last pass before the values are written, which goes from the row's start.
+    RowReading reading{inputs.x, static_cast<int>(problem.hidden), knobs.lanes(), knobs.reading == kDescending};
     Expr hidden = Expr(static_cast<double>(problem.hidden));
 
     Expr centred = inputs.x(i, r);
@@ -34,13 +35,15 @@ NormStages define_norm(const NormProblem &problem, const Knobs &knobs, const Nor
     } else {
         Expr pivot;
         if (knobs.sums == kTwoPass) {
-            stages.passes.push_back(sum_of_values(stages.vars, reading));
+            RowReading first_reading = reading;
+            first_reading.descending = !reading.descending;
+            stages.passes.push_back(sum_of_values(stages.vars, first_reading));
             Func row_pivot = row_value(stages, "row_pivot", cast<float>(stages.passes.back().total(r) / hidden));
             stages.passes.push_back(moments_about_row_pivot(stages.vars, reading, row_pivot));
             pivot = row_pivot(r);
         } else {
             stages.passes.push_back(moments_about_lane_pivots(stages.vars, reading));
-            pivot = first_pivot(stages.vars, stages.passes.back());
+            pivot = stages.passes.back().reference(r);
         }
         Expr sum = stages.passes.back().total(r)[0];
         Expr squares = stages.passes.back().total(r)[1];

@@ -56,7 +56,9 @@ Expr median_of_three(const Expr &a, const Expr &b, const Expr &c) {
 
 LaneRun define_run(const NormVars &vars, const RowReading &reading, const Moments &moments,
                    const std::string &part, int steps, int tail_lanes) {
-    const auto &[i, r, l, c] = vars;
+    const Var &r = vars.r;
+    const Var &l = vars.l;
+    const Var &c = vars.c;
     std::string name = moments.name + "_" + part;
     auto value = [&](const Expr &lane, const Expr &step) {
         return reading.x((c * kChunkSteps + step) * reading.lanes + lane, r);
@@ -79,7 +81,8 @@ LaneRun define_run(const NormVars &vars, const RowReading &reading, const Moment
     run.lanes(l, c, r) = Tuple(std::vector<Expr>(moments.sum + moments.squares, 0.0f));
     RDom step(0, steps, name + "_step");
     run.step = step.x;
-    run.lanes(l, c, r) = add(elements(run.lanes(l, c, r)), powers(l, step.x));
+    run.lanes(l, c, r) =
+        add(elements(run.lanes(l, c, r)), powers(l, reading.descending ? steps - 1 - step.x : Expr(step.x)));
     run.tail_lanes = tail_lanes;
     if (tail_lanes > 0) {
         RDom tail(0, tail_lanes, name + "_tail");
@@ -93,7 +96,9 @@ LaneRun define_run(const NormVars &vars, const RowReading &reading, const Moment
 // pivot.
 void define_tree(const NormVars &vars, const RowReading &reading, const Moments &moments, const std::string &part,
                  int steps, const Expr &reference, LaneRun &run) {
-    const auto &[i, r, l, c] = vars;
+    const Var &r = vars.r;
+    const Var &l = vars.l;
+    const Var &c = vars.c;
     std::vector<Expr> merged = elements(run.lanes(l, c, r));
     for (Expr &moment : merged) {
         moment = cast<double>(moment);
@@ -127,11 +132,18 @@ RowPass define_pass(const NormVars &vars, const RowReading &reading, const Momen
     int last_steps = steps - chunks * kChunkSteps;
 
     RowPass pass;
+    Expr reference;
+    if (moments.lane_pivots) {
+        // Lane 0's in the first chunk, so near to all the others that moving to it costs no digits.
+        pass.reference = Func(moments.name + "_reference");
+        pass.reference(r) =
+            median_of_three(reading.x(0, r), reading.x(reading.lanes, r), reading.x(2 * reading.lanes, r));
+        reference = cast<double>(pass.reference(r));
+    }
     pass.last = define_run(vars, reading, moments, "last", last_steps, reading.hidden % reading.lanes);
     if (chunks > 0) {
         pass.chunk = define_run(vars, reading, moments, "chunk", kChunkSteps, 0);
     }
-    Expr reference = moments.lane_pivots ? cast<double>(first_pivot(vars, pass)) : Expr();
     define_tree(vars, reading, moments, "last", last_steps, reference, pass.last);
     pass.total = Func(moments.name + "_total");
     pass.total(r) = Tuple(elements(pass.last.tree.back()(0, chunks, r)));
@@ -139,7 +151,8 @@ RowPass define_pass(const NormVars &vars, const RowReading &reading, const Momen
         define_tree(vars, reading, moments, "chunk", kChunkSteps, reference, pass.chunk);
         RDom chunk(0, chunks, moments.name + "_chunk");
         pass.chunk_index = chunk.x;
-        pass.total(r) = add(elements(pass.total(r)), elements(pass.chunk.tree.back()(0, chunk.x, r)));
+        Expr index = reading.descending ? chunks - 1 - chunk.x : Expr(chunk.x);
+        pass.total(r) = add(elements(pass.total(r)), elements(pass.chunk.tree.back()(0, index, r)));
     }
     return pass;
 }
@@ -160,11 +173,6 @@ RowPass moments_about_row_pivot(const NormVars &vars, const RowReading &reading,
 
 RowPass moments_about_lane_pivots(const NormVars &vars, const RowReading &reading) {
     return define_pass(vars, reading, {"moments", true, true, true, Func()});
-}
-
-Expr first_pivot(const NormVars &vars, const RowPass &pass) {
-    const LaneRun &first = pass.chunk.lanes.defined() ? pass.chunk : pass.last;
-    return first.pivot(0, 0, vars.r);
 }
 
 }  // namespace normforge

@@ -5,11 +5,13 @@
 
 namespace normforge {
 
-// The row that a pass reads: x(i, r), its hidden size, and the lanes (a power of two) over which it is summed.
+// How a pass reads the row x(i, r): its hidden size, the lanes (a power of two) over which it is summed, and
+// whether it goes from the row's end to its start.
 struct RowReading {
     Halide::Func x;
     int hidden;
     int lanes;
+    bool descending;
 };
 
 // Each reads the row once. Lanes sum in f32; their sums are merged in f64, so a row's rounding error is that of a
@@ -24,9 +26,8 @@ RowPass sum_of_squares(const NormVars &vars, const RowReading &reading);
 // total(r): {sum of (x-p), sum of (x-p)^2}, with p = row_pivot(r), f32.
 RowPass moments_about_row_pivot(const NormVars &vars, const RowReading &reading, const Halide::Func &row_pivot);
 
-// The same with p = first_pivot, from lanes that each have a pivot of their own: the median of the lane's first
+// The same with p = reference(r), from lanes that each have a pivot of their own: the median of the lane's first
 // three values in the chunk, so that a lone outlier is never a pivot. Needs hidden >= 3 * lanes.
 RowPass moments_about_lane_pivots(const NormVars &vars, const RowReading &reading);
-Halide::Expr first_pivot(const NormVars &vars, const RowPass &pass);
 
 }  // namespace normforge

@@ -15,10 +15,15 @@ enum Sums : int {
     kTwoPass,    // layer_norm in two: about the row's mean, which the first pass found
 };
 
+// Which way the last pass that sums a row goes. The values are written from the row's start, so a row that does
+// not fit the first cache together with its weight, bias and output is still partly there after a descending pass.
+enum Reading : int { kAscending, kDescending };
+
 // A schedule, and the arithmetic that goes with it. Every knob is declared in knob_table(): its text form, parser,
 // legal values, help, generator parameter and database text are derived from there.
 struct Knobs {
     int sums;
+    int reading;
     int vector;
     int accumulators;
     int unroll;
@@ -42,7 +47,7 @@ struct Knob {
     const char *help;
 };
 
-inline constexpr size_t kKnobCount = 5;
+inline constexpr size_t kKnobCount = 6;
 std::span<const Knob, kKnobCount> knob_table();
 
 // One knob's value as text, both ways. knob_value throws UserError naming the knob, the text and the legal values.

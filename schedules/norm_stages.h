@@ -27,9 +27,10 @@ struct LaneRun {
 
 // One reading of the row.
 struct RowPass {
-    LaneRun chunk;       // every full chunk; its Funcs are undefined for a row of one run
-    LaneRun last;        // the rest of the row
-    Halide::Func total;  // (r) f64 moments of the row; update 0 adds the chunks, if there are any
+    Halide::Func reference;  // (r) f32, what the moments are about where each lane has a pivot; else undefined
+    LaneRun chunk;           // every full chunk; its Funcs are undefined for a row of one run
+    LaneRun last;            // the rest of the row
+    Halide::Func total;      // (r) f64 moments of the row; update 0 adds the chunks, if there are any
     Halide::RVar chunk_index;
 };
 

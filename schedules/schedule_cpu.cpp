@@ -50,6 +50,9 @@ void schedule_cpu(NormStages &stages, const NormProblem &problem, const Knobs &k
     LoopLevel row(y, r);
     for (RowPass &pass : stages.passes) {
         pass.total.compute_at(row).store_in(MemoryType::Stack);
+        if (pass.reference.defined()) {
+            pass.reference.compute_at(row).store_in(MemoryType::Stack);
+        }
         schedule_run(pass.last, stages.vars, knobs, row);
         if (pass.chunk.lanes.defined()) {
             schedule_run(pass.chunk, stages.vars, knobs, LoopLevel(pass.total, pass.chunk_index));

@@ -67,22 +67,22 @@ protected:
     }
 
     void write(const std::string &name, LibraryKind kind) {
-        write_library(name, folder_.path(), kind, example_kernels());
+        write_library(name, folder.path(), kind, example_kernels());
     }
 
     // Runs a shell command in the libraries' folder.
     int run(const std::string &command) {
-        return std::system(("cd '" + folder_.path().string() + "' && " + command).c_str());
+        return std::system(("cd '" + folder.path().string() + "' && " + command).c_str());
     }
 
-    TemporaryFolder folder_;
+    TemporaryFolder folder;
 };
 
 TEST_F(Library, DefinesNoGlobalNamesButItsOwn) {
     std::set<std::string> expected = api_functions();
     expected.merge(kernel_symbols());
     expected.insert("norms_library");
-    std::set<std::string> found = symbols_by_nm("-g", folder_ / "libnorms.a");
+    std::set<std::string> found = symbols_by_nm("-g", folder / "libnorms.a");
     std::erase_if(found, [](const std::string &symbol) { return symbol.starts_with("_ZN9normforge"); });
     EXPECT_EQ(found, expected);
 }
@@ -90,7 +90,7 @@ TEST_F(Library, DefinesNoGlobalNamesButItsOwn) {
 TEST_F(Library, ExportsTheApiAndItsTableAlone) {
     std::set<std::string> expected = api_functions();
     expected.insert("norms_library");
-    EXPECT_EQ(symbols_by_nm("-D", folder_ / "libnorms.so"), expected);
+    EXPECT_EQ(symbols_by_nm("-D", folder / "libnorms.so"), expected);
 }
 
 struct Program {
@@ -116,36 +116,35 @@ TEST_P(LibraryUser, LinksByTheCCompilerAloneAndGetsRightValues) {
     EXPECT_EQ(run("./user"), 0);
 }
 
-class LibraryHeader : public Library, public testing::WithParamInterface<const char *> {};
+class CompiledHeader : public Library, public testing::WithParamInterface<const char *> {};
 
-INSTANTIATE_TEST_SUITE_P(All, LibraryHeader,
+INSTANTIATE_TEST_SUITE_P(All, CompiledHeader,
                          testing::Values(NORMFORGE_C_COMPILER " -std=c11 -x c",
                                          NORMFORGE_CXX_COMPILER " -std=c++20 -x c++"));
 
-TEST_P(LibraryHeader, CompilesBesideAnotherAndTwice) {
-    folder_.write("includes", "#include \"norms.h\"\n#include \"more.h\"\n#include \"norms.h\"\n");
+TEST_P(CompiledHeader, StandsBesideAnotherAndTwice) {
+    folder.write("includes", "#include \"norms.h\"\n#include \"more.h\"\n#include \"norms.h\"\n");
     EXPECT_EQ(run(GetParam() + std::string(" -Wall -Wextra -pedantic -Werror -fsyntax-only includes")), 0);
 }
 
 // The table in a loaded library, read by this program's runtime.
 class Table : public Library {
 protected:
-    Table() : handle_(dlopen((folder_ / "libnorms.so").c_str(), RTLD_NOW | RTLD_LOCAL), dlclose) {}
+    Table() : handle(dlopen((folder / "libnorms.so").c_str(), RTLD_NOW | RTLD_LOCAL), dlclose) {}
 
     void SetUp() override {
-        ASSERT_TRUE(handle_) << dlerror();
-        const auto norms_library =
-            reinterpret_cast<const nf_library *(*)()>(dlsym(handle_.get(), "norms_library"));
+        ASSERT_TRUE(handle) << dlerror();
+        const auto norms_library = reinterpret_cast<const nf_library *(*)()>(dlsym(handle.get(), "norms_library"));
         ASSERT_TRUE(norms_library) << dlerror();
-        library_ = norms_library();
+        table = norms_library();
     }
 
     // The target of each of the table's kernels for the problem.
     std::vector<std::string> targets(const NormProblem &problem) {
         std::vector<std::string> result;
-        for (int64_t index = 0; index < nf_kernel_count(library_); index++) {
+        for (int64_t index = 0; index < nf_kernel_count(table); index++) {
             nf_description description{};
-            EXPECT_EQ(nf_describe(nf_kernel_at(library_, index), 1, &description), NF_SUCCESS);
+            EXPECT_EQ(nf_describe(nf_kernel_at(table, index), 1, &description), NF_SUCCESS);
             if (same_problem(description.problem, problem)) {
                 result.emplace_back(description.target);
             }
@@ -153,8 +152,8 @@ protected:
         return result;
     }
 
-    std::unique_ptr<void, int (*)(void *)> handle_;
-    const nf_library *library_ = nullptr;
+    std::unique_ptr<void, int (*)(void *)> handle;
+    const nf_library *table = nullptr;
 };
 
 TEST_F(Table, HasTheMostDemandingKernelOfAProblemFirst) {
@@ -168,7 +167,7 @@ TEST_F(Table, HasTheMostDemandingKernelOfAProblemFirst) {
 TEST_F(Table, DescribesEveryVariantAsItWasGiven) {
     for (const LibraryKernel &given : {example_kernels()[1], example_kernels()[2]}) {
         const nf_kernel *kernel = nullptr;
-        ASSERT_EQ(nf_find(library_, &given.problem, &kernel), NF_SUCCESS);
+        ASSERT_EQ(nf_find(table, &given.problem, &kernel), NF_SUCCESS);
         for (const LibraryVariant &variant : given.variants) {
             nf_description description{};
             ASSERT_EQ(nf_describe(kernel, variant.min_rows, &description), NF_SUCCESS);

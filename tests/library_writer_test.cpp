@@ -121,7 +121,7 @@ struct Kind {
 
 class EachKind : public testing::TestWithParam<Kind> {
 protected:
-    TemporaryFolder folder_;
+    TemporaryFolder folder;
 };
 
 INSTANTIATE_TEST_SUITE_P(All, EachKind,
@@ -130,43 +130,43 @@ INSTANTIATE_TEST_SUITE_P(All, EachKind,
                          [](const auto &test) { return std::string(test.param.file + strlen("libnorms.")); });
 
 TEST_P(EachKind, MakesTheFolderAndTwoFilesInIt) {
-    write_library("norms", folder_ / "new/folder", GetParam().kind, example_kernels());
-    EXPECT_EQ(file_names(folder_ / "new/folder"), (std::set<std::string>{GetParam().file, "norms.h"}));
+    write_library("norms", folder / "new/folder", GetParam().kind, example_kernels());
+    EXPECT_EQ(file_names(folder / "new/folder"), (std::set<std::string>{GetParam().file, "norms.h"}));
 }
 
 TEST_P(EachKind, WritesEqualFilesEachTime) {
     for (const char *where : {"one", "other"}) {
-        write_library("norms", folder_ / where, GetParam().kind, example_kernels());
+        write_library("norms", folder / where, GetParam().kind, example_kernels());
     }
     for (const std::string file : {GetParam().file, "norms.h"}) {
-        EXPECT_FALSE(folder_.read("one/" + file).empty());
-        EXPECT_TRUE(folder_.read("one/" + file) == folder_.read("other/" + file)) << file;
+        EXPECT_FALSE(folder.read("one/" + file).empty());
+        EXPECT_TRUE(folder.read("one/" + file) == folder.read("other/" + file)) << file;
     }
 }
 
 TEST_P(EachKind, SaysThatAFolderCannotBeMade) {
-    folder_.write("file", "");
-    const std::string error = error_of_writing("norms", folder_ / "file/x", GetParam().kind);
-    EXPECT_TRUE(contains(error, (folder_ / "file/x").string()));
+    folder.write("file", "");
+    const std::string error = error_of_writing("norms", folder / "file/x", GetParam().kind);
+    EXPECT_TRUE(contains(error, (folder / "file/x").string()));
     EXPECT_TRUE(contains(error, "Not a directory"));
 }
 
 TEST_P(EachKind, LeavesNothingWhereTheLibraryCannotHaveItsName) {
-    folder_.write(GetParam().file + std::string("/file"), "");
-    EXPECT_TRUE(contains(error_of_writing("norms", folder_.path(), GetParam().kind), "Is a directory"));
-    EXPECT_EQ(file_names(folder_.path()), std::set<std::string>{GetParam().file});
+    folder.write(GetParam().file + std::string("/file"), "");
+    EXPECT_TRUE(contains(error_of_writing("norms", folder.path(), GetParam().kind), "Is a directory"));
+    EXPECT_EQ(file_names(folder.path()), std::set<std::string>{GetParam().file});
 }
 
 TEST_P(EachKind, KeepsTheFilesBeforeWhenTheDiskIsFull) {
-    folder_.write(GetParam().file, "library before");
-    folder_.write("norms.h", "header before");
+    folder.write(GetParam().file, "library before");
+    folder.write("norms.h", "header before");
     {
         const FileSizeLimit limit(4096);
-        EXPECT_TRUE(contains(error_of_writing("norms", folder_.path(), GetParam().kind), "File too large"));
+        EXPECT_TRUE(contains(error_of_writing("norms", folder.path(), GetParam().kind), "File too large"));
     }
-    EXPECT_EQ(file_names(folder_.path()), (std::set<std::string>{GetParam().file, "norms.h"}));
-    EXPECT_EQ(folder_.read(GetParam().file), "library before");
-    EXPECT_EQ(folder_.read("norms.h"), "header before");
+    EXPECT_EQ(file_names(folder.path()), (std::set<std::string>{GetParam().file, "norms.h"}));
+    EXPECT_EQ(folder.read(GetParam().file), "library before");
+    EXPECT_EQ(folder.read("norms.h"), "header before");
 }
 
 struct BadCompiler {
