@@ -6,22 +6,18 @@
 #include <memory>
 
 #include "HalideRuntime.h"
+#include "generators/machine_code.h"
 #include "runtime/normforge.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
-#include "llvm/Target/TargetOptions.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
@@ -162,26 +158,6 @@ void inline_into_entry(llvm::Module &module) {
     module_passes.run(module, modules);
 }
 
-std::unique_ptr<llvm::TargetMachine> make_target_machine(const llvm::Module &module) {
-    static const bool initialised = [] {
-        llvm::InitializeNativeTarget();
-        llvm::InitializeNativeTargetAsmPrinter();
-        return true;
-    }();
-    (void)initialised;
-    std::string error;
-    const llvm::Target *target = llvm::TargetRegistry::lookupTarget(module.getTargetTriple(), error);
-    if (!target) {
-        broken(error);
-    }
-    llvm::TargetOptions options;
-    // FMA contraction alone: what Halide's strict_float forbids and the accuracy only gains from.
-    options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
-    return std::unique_ptr<llvm::TargetMachine>(
-        target->createTargetMachine(module.getTargetTriple(), "", "", options, llvm::Reloc::PIC_, std::nullopt,
-                                    llvm::CodeGenOptLevel::Aggressive));
-}
-
 }  // namespace
 
 std::string generate_code(const LoweredKernel &kernel, const std::string &symbol, CodegenForm form) {
@@ -212,20 +188,18 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
         broken("the entry of " + symbol + " is malformed");
     }
 
-    std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(module);
-    module.setDataLayout(machine->createDataLayout());
-    llvm::SmallString<0> code;
-    llvm::raw_svector_ostream stream(code);
-    if (form == CodegenForm::bitcode) {
-        llvm::WriteBitcodeToFile(module, stream);
-    } else {
-        llvm::legacy::PassManager passes;
-        machine->addPassesToEmitFile(passes, stream, nullptr,
-                                     form == CodegenForm::object ? llvm::CodeGenFileType::ObjectFile
-                                                                 : llvm::CodeGenFileType::AssemblyFile);
-        passes.run(module);
+    switch (form) {
+    case CodegenForm::object:
+        return machine_code(module, llvm::CodeGenFileType::ObjectFile);
+    case CodegenForm::assembly:
+        return machine_code(module, llvm::CodeGenFileType::AssemblyFile);
+    case CodegenForm::bitcode:
+        break;
     }
-    return std::string(code);
+    llvm::SmallString<0> bitcode;
+    llvm::raw_svector_ostream stream(bitcode);
+    llvm::WriteBitcodeToFile(module, stream);
+    return std::string(bitcode);
 }
 
 std::string llvm_version() {

@@ -69,8 +69,7 @@ std::string to_text(const Knobs &knobs) {
     std::string text;
     for (const Knob &knob : knob_table()) {
         text += text.empty() ? "" : ",";
-        text += knob.name;
-        text += "=" + knob_text(knob, knobs.*knob.member);
+        text.append(knob.name).append("=").append(knob_text(knob, knobs.*knob.member));
     }
     return text;
 }

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "autotune/database.h"
+#include "autotune/database/database.h"
 
 namespace normforge {
 

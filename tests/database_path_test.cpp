@@ -1,4 +1,4 @@
-#include "autotune/database.h"
+#include "autotune/database/database.h"
 
 #include <gtest/gtest.h>
 

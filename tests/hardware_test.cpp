@@ -1,4 +1,4 @@
-#include "autotune/hardware.h"
+#include "autotune/base/hardware.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <ostream>
 #include <span>
 
-#include "autotune/content_hash.h"
-#include "autotune/usable_cpus.h"
+#include "autotune/base/content_hash.h"
+#include "autotune/base/usable_cpus.h"
 #include "runtime/cpu_features.h"
 #include "tests/database_examples.h"
 #include "tests/temporary_folder.h"

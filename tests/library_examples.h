@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "autotune/library_writer.h"
+#include "autotune/library/library_writer.h"
 #include "generators/emit.h"
 #include "schedules/space.h"
 #include "schedules/target.h"

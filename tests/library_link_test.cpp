@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "autotune/embedded_files.h"
-#include "autotune/library_writer.h"
+#include "autotune/library/embedded_files.h"
+#include "autotune/library/library_writer.h"
 #include "tests/library_examples.h"
 #include "tests/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "autotune/library_writer.h"
+#include "autotune/library/library_writer.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-#include "autotune/embedded_files.h"
+#include "autotune/library/embedded_files.h"
 #include "generators/archive.h"
 #include "runtime/user_error.h"
 #include "tests/library_examples.h"

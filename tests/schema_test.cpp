@@ -1,4 +1,4 @@
-#include "autotune/schema.h"
+#include "autotune/database/schema.h"
 
 #include <gtest/gtest.h>
 #include <linux/magic.h>
@@ -8,7 +8,7 @@
 #include <functional>
 #include <ostream>
 
-#include "autotune/file_system.h"
+#include "autotune/database/file_system.h"
 #include "tests/database_examples.h"
 #include "tests/temporary_folder.h"
 

@@ -3,13 +3,13 @@
 #include <cstring>
 #include <memory>
 
+#include "autotune/base/robust_stats.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
-#include "autotune/contest.h"
-#include "autotune/loaded_kernel.h"
-#include "autotune/resolver.h"
-#include "autotune/robust_stats.h"
+#include "autotune/measure/contest.h"
+#include "autotune/measure/loaded_kernel.h"
+#include "autotune/search/resolver.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -45,7 +45,8 @@ struct Figures {
 };
 
 Figures measure(LoadedKernel::Entry kernel, LoadedKernel::Entry heuristic, const TimingOperands &operands) {
-    const Contest contest{heuristic, {kernel, copy_rows<sizeof(float)>}, &operands, 0, kBlocks, kSampleNanoseconds, 1};
+    const Contest contest{heuristic, {kernel, copy_rows<sizeof(float)>}, &operands, 0, kBlocks, kSampleNanoseconds,
+                          1};
     std::vector<double> ns[2], reference_ns, ratios;
     run_contest(contest, {.sample =
                               [&](size_t contender, const Sample &sample) {
@@ -89,7 +90,8 @@ void bench(const BenchOptions &options) {
                              {"copy_gb_per_s", bytes / figures.copy_ns}});
                 all.push_back(json);
             } else {
-                fmt::print("{} rows={}\n  {:.4g} ns a row, {:.1f} GB/s; heuristic {:.1f} GB/s ({:.2f}x); memcpy {:.1f} GB/s\n",
+                fmt::print("{} rows={}\n  {:.4g} ns a row, {:.1f} GB/s; heuristic {:.1f} GB/s ({:.2f}x); memcpy "
+                           "{:.1f} GB/s\n",
                            to_text(problem), row_count, figures.ns / static_cast<double>(row_count),
                            bytes / figures.ns, bytes / figures.heuristic_ns, 1 / figures.ratio,
                            bytes / figures.copy_ns);
@@ -104,8 +106,8 @@ void bench(const BenchOptions &options) {
 }  // namespace
 
 void add_bench_command(CLI::App &program, Run &run) {
-    CLI::App &command =
-        *program.add_subcommand("bench", "Time what build would use against the heuristic and memcpy, on one core");
+    CLI::App &command = *program.add_subcommand(
+        "bench", "Time what build would use against the heuristic and memcpy, on one core");
     auto options = std::make_shared<BenchOptions>(command);
     command.callback([options, &run] { run = [options] { bench(*options); }; });
 }

@@ -4,8 +4,8 @@
 
 #include "autotune/cli/commands.h"
 #include "autotune/cli/options.h"
-#include "autotune/library_writer.h"
-#include "autotune/resolver.h"
+#include "autotune/library/library_writer.h"
+#include "autotune/search/resolver.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -42,10 +42,10 @@ void build(const BuildOptions &options) {
         kernels.push_back(kernel);
         fmt::print("{} on {}\n  {}\n", to_text(resolved.problem), target_name(resolved.target), resolved.source);
     }
-    write_library(options.name, options.out, options.shared ? LibraryKind::shared_library : LibraryKind::static_library,
-                  kernels);
-    fmt::print("wrote {}/lib{}.{} and {}/{}.h\n", options.out, options.name, options.shared ? "so" : "a", options.out,
-               options.name);
+    write_library(options.name, options.out,
+                  options.shared ? LibraryKind::shared_library : LibraryKind::static_library, kernels);
+    fmt::print("wrote {}/lib{}.{} and {}/{}.h\n", options.out, options.name, options.shared ? "so" : "a",
+               options.out, options.name);
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 #include <map>
 #include <memory>
 
+#include "autotune/base/enum_text.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
-#include "autotune/enum_text.h"
-#include "autotune/selection.h"
+#include "autotune/search/selection.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
 
@@ -47,7 +47,8 @@ std::string trial_line(const Trial &trial) {
                            trial.knobs, trial.message);
     }
     return fmt::format("{:>5} rows  {:<13}  {}  {:.3f} of the heuristic's time, {} samples", trial.rows,
-                       name_of(kTrialStatuses, trial.status), trial.knobs, median_ratio(trial), trial.samples.size());
+                       name_of(kTrialStatuses, trial.status), trial.knobs, median_ratio(trial),
+                       trial.samples.size());
 }
 
 Json trial_json(const Trial &trial) {
@@ -101,7 +102,8 @@ void best(const DbOptions &options) {
     std::map<std::string, StoredSession> latest;
     for (const StoredSession &session : database.sessions()) {
         if (session.state == SessionState::done) {
-            latest.insert_or_assign(to_text(session.problem) + session.hardware_signature + session.target, session);
+            latest.insert_or_assign(to_text(session.problem) + session.hardware_signature + session.target,
+                                    session);
         }
     }
     Json all = Json::array();
@@ -124,7 +126,8 @@ void best(const DbOptions &options) {
     }
 }
 
-void add(CLI::App &db, const std::string &name, const std::string &help, void (*action)(const DbOptions &), Run &run) {
+void add(CLI::App &db, const std::string &name, const std::string &help, void (*action)(const DbOptions &),
+         Run &run) {
     CLI::App &command = *db.add_subcommand(name, help);
     auto options = std::make_shared<DbOptions>();
     command.add_option("file", options->file, "The database")->required();

@@ -5,12 +5,12 @@
 #include <fstream>
 #include <memory>
 
+#include "autotune/base/hardware.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
-#include "autotune/hardware.h"
-#include "autotune/resolver.h"
-#include "autotune/tuner.h"
+#include "autotune/search/resolver.h"
+#include "autotune/search/tuner.h"
 #include "runtime/normforge.h"
 #include "schedules/target.h"
 
@@ -74,10 +74,12 @@ void examine(const DatabaseOption &db, bool json) {
     const Hardware hardware = detect_hardware();
     const Toolchain tools = current_toolchain();
     const std::vector<Finding> findings = {
-        {"version", fmt::format("normforge {}, Halide {}, LLVM {}", tools.normforge, tools.halide, tools.llvm), ""},
+        {"version", fmt::format("normforge {}, Halide {}, LLVM {}", tools.normforge, tools.halide, tools.llvm),
+         ""},
         {"machine", fmt::format("{}, {}", hardware.model_name, signature(hardware)), ""},
-        {"caches", fmt::format("L1 {} KiB, L2 {} KiB, L3 {} KiB", hardware.l1d_bytes >> 10, hardware.l2_bytes >> 10,
-                               hardware.l3_bytes >> 10),
+        {"caches",
+         fmt::format("L1 {} KiB, L2 {} KiB, L3 {} KiB", hardware.l1d_bytes >> 10, hardware.l2_bytes >> 10,
+                     hardware.l3_bytes >> 10),
          ""},
         {"target", target_name(kernel_target("host")), ""},
         compiler(),

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "autotune/base/enum_text.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/options.h"
-#include "autotune/enum_text.h"
-#include "autotune/resolver.h"
+#include "autotune/search/resolver.h"
 #include "generators/emit.h"
 #include "schedules/space.h"
 
@@ -23,7 +23,8 @@ constexpr NamedValue<InspectForm> kInspectForms[] = {{"knobs", InspectForm::knob
                                                      {"bitcode", InspectForm::bitcode}};
 
 std::string knobs_help() {
-    std::string help = "The schedule, such as vector=8,unroll=2,...; by default the one that build would use. All of: ";
+    std::string help =
+        "The schedule, such as vector=8,unroll=2,...; by default the one that build would use. All of: ";
     for (const Knob &knob : knob_table()) {
         std::string values;
         for (const KnobValue &value : knob.values) {
@@ -110,7 +111,8 @@ void inspect(const InspectOptions &options) {
 }  // namespace
 
 void add_inspect_command(CLI::App &program, Run &run) {
-    CLI::App &command = *program.add_subcommand("inspect", "Print a kernel: its knobs, Halide statement or assembly");
+    CLI::App &command =
+        *program.add_subcommand("inspect", "Print a kernel: its knobs, Halide statement or assembly");
     auto options = std::make_shared<InspectOptions>(command);
     command.callback([options, &run] { run = [options] { inspect(*options); }; });
 }

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "autotune/selection.h"
+#include "autotune/search/selection.h"
 #include "runtime/norm_problem.h"
 
 namespace normforge {

@@ -1,5 +1,5 @@
-// normforge: tunes, builds and inspects norm kernels. Exit status 0: done; 1: failed, with the reason on standard error;
-// 2: a mistake on the command line.
+// normforge: tunes, builds and inspects norm kernels. Exit status 0: done; 1: failed, with the reason on standard
+// error; 2: a mistake on the command line.
 
 #include <CLI/CLI.hpp>
 #include <csignal>

@@ -39,8 +39,9 @@ ProblemOptions::ProblemOptions(CLI::App &command) {
     NormProblem example{};
     visit_fields(example, [&](const char *name, auto &) { fields_.push_back({name, {}}); });
     for (Field &field : fields_) {
-        CLI::Option *option =
-            command.add_option("--" + field.name, field.texts, help_for(field.name))->delimiter(',')->group("Problem");
+        CLI::Option *option = command.add_option("--" + field.name, field.texts, help_for(field.name))
+                                  ->delimiter(',')
+                                  ->group("Problem");
         if (field.name == "op" || field.name == "hidden") {
             option->required();
         }
@@ -105,7 +106,9 @@ std::vector<int64_t> RowsOption::rows() const {
 }
 
 TargetOption::TargetOption(CLI::App &command) {
-    command.add_option("--target", names_, "Halide targets, a list, such as x86-64-linux-avx2-fma-f16c; host is this machine")
+    command
+        .add_option("--target", names_,
+                    "Halide targets, a list, such as x86-64-linux-avx2-fma-f16c; host is this machine")
         ->delimiter(',')
         ->capture_default_str();
 }
@@ -126,12 +129,15 @@ Halide::Target TargetOption::only_target() const {
 }
 
 DatabaseOption::DatabaseOption(CLI::App &command) {
-    command.add_option("--db", path_,
-                       "Tuning database; by default the file that NORMFORGE_DB names, else normforge/tuning.db in the "
-                       "user's data folder");
+    command.add_option(
+        "--db", path_,
+        "Tuning database; by default the file that NORMFORGE_DB names, else normforge/tuning.db in the "
+        "user's data folder");
 }
 
-std::string DatabaseOption::path() const { return path_.empty() ? default_database_path() : path_; }
+std::string DatabaseOption::path() const {
+    return path_.empty() ? default_database_path() : path_;
+}
 
 std::optional<Database> DatabaseOption::open_read_only() const {
     if (path_.empty() && !std::filesystem::exists(path())) {
@@ -140,6 +146,8 @@ std::optional<Database> DatabaseOption::open_read_only() const {
     return Database::open_read_only(path());
 }
 
-void warn(const std::string &text) { fmt::print(stderr, "normforge: {}\n", text); }
+void warn(const std::string &text) {
+    fmt::print(stderr, "normforge: {}\n", text);
+}
 
 }  // namespace normforge

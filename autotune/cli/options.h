@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "Halide.h"
-#include "autotune/database.h"
+#include "autotune/database/database.h"
 #include "runtime/norm_problem.h"
 #include "runtime/user_error.h"
 
@@ -18,7 +18,8 @@ public:
     using UserError::UserError;
 };
 
-// The options that name problems: --op and one for every other field, each a list; the problems are all combinations.
+// The options that name problems: --op and one for every other field, each a list; the problems are all
+// combinations.
 class ProblemOptions {
 public:
     explicit ProblemOptions(CLI::App &command);

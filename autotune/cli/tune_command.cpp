@@ -3,12 +3,12 @@
 #include <filesystem>
 #include <memory>
 
+#include "autotune/base/enum_text.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
-#include "autotune/enum_text.h"
-#include "autotune/resolver.h"
-#include "autotune/tuner.h"
+#include "autotune/search/resolver.h"
+#include "autotune/search/tuner.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -16,7 +16,8 @@ namespace normforge {
 namespace {
 
 struct TuneOptions {
-    explicit TuneOptions(CLI::App &command) : problems(command), rows(command, "1,512"), target(command), db(command) {
+    explicit TuneOptions(CLI::App &command)
+        : problems(command), rows(command, "1,512"), target(command), db(command) {
         command.add_option("--effort", effort, "How many schedules to try: " + names_of(kEfforts))
             ->capture_default_str();
         command.add_option("--seed", seed, "Of the order in which schedules are tried")->capture_default_str();

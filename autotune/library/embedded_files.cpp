@@ -1,0 +1,21 @@
+#include "autotune/library/embedded_files.h"
+
+// Of embedded_files.S.
+extern "C" {
+extern const char kEmbeddedRuntimeArchive[];
+extern const char kEmbeddedRuntimeArchiveEnd[];
+extern const char kEmbeddedApiHeader[];
+extern const char kEmbeddedApiHeaderEnd[];
+}
+
+namespace normforge {
+
+std::string_view embedded_runtime_archive() {
+    return {kEmbeddedRuntimeArchive, kEmbeddedRuntimeArchiveEnd};
+}
+
+std::string_view embedded_api_header() {
+    return {kEmbeddedApiHeader, kEmbeddedApiHeaderEnd};
+}
+
+}  // namespace normforge

@@ -1,0 +1,77 @@
+#include "autotune/library/shared_library.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <sstream>
+#include <system_error>
+#include <vector>
+
+#include "runtime/user_error.h"
+
+namespace normforge {
+
+namespace {
+
+[[noreturn]] void fail(const std::string &what) {
+    throw UserError(what +
+                    "; a shared library needs a C compiler, cc or the one that the environment variable CC " +
+                    "names; a static library needs none");
+}
+
+// CC may hold options after the program, as it does for make.
+std::vector<std::string> c_compiler() {
+    const char *chosen = std::getenv("CC");
+    std::istringstream text(chosen ? chosen : "");
+    std::vector<std::string> words;
+    for (std::string word; text >> word;) {
+        words.push_back(word);
+    }
+    return words.empty() ? std::vector<std::string>{"cc"} : words;
+}
+
+// Runs the compiler to its end and gives waitpid's status. Its standard output goes to standard error, since ours
+// may be read by a program.
+int run(const std::vector<std::string> &command) {
+    std::vector<char *> arguments;
+    for (const std::string &word : command) {
+        arguments.push_back(const_cast<char *>(word.c_str()));
+    }
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    pid_t process = 0;
+    const int error = posix_spawnp(&process, arguments.front(), &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+        fail("cannot run '" + command.front() + "': " + std::generic_category().message(error));
+    }
+    int status = 0;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+}  // namespace
+
+void link_shared_library(const std::filesystem::path &archive, const std::string &soname,
+                         const std::filesystem::path &output) {
+    std::vector<std::string> command = c_compiler();
+    const std::string compiler = command.front();
+    // Were anything missing beyond the C library, -z defs would make it an error here rather than in a program.
+    for (const std::string &option :
+         {std::string("-shared"), "-Wl,-soname," + soname, std::string("-Wl,-z,defs"),
+          std::string("-nodefaultlibs"), std::string("-Wl,--whole-archive"), archive.string(),
+          std::string("-Wl,--no-whole-archive"), std::string("-lc"), std::string("-o"), output.string()}) {
+        command.push_back(option);
+    }
+    if (run(command) != 0) {
+        fail("'" + compiler + "' could not link " + soname);
+    }
+}
+
+}  // namespace normforge

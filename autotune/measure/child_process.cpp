@@ -1,0 +1,167 @@
+#include "autotune/measure/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+namespace normforge {
+
+namespace {
+
+// A message is its kind, its length and its bytes.
+enum class Kind : uint64_t { message, exception };
+
+struct Header {
+    Kind kind;
+    uint64_t bytes;
+};
+
+void write_all(int descriptor, const void *data, size_t bytes) {
+    const char *next = static_cast<const char *>(data);
+    while (bytes > 0) {
+        ssize_t written = write(descriptor, next, bytes);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            _exit(1);  // the parent is gone
+        }
+        next += written;
+        bytes -= static_cast<size_t>(written);
+    }
+}
+
+void send(int descriptor, Kind kind, const std::string &text) {
+    Header header{kind, text.size()};
+    write_all(descriptor, &header, sizeof header);
+    write_all(descriptor, text.data(), text.size());
+}
+
+[[noreturn]] void run_child(int descriptor, const std::function<void(const ChildProcess::Send &)> &work) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    for (int caught : {SIGINT, SIGTERM}) {
+        signal(caught, SIG_DFL);
+    }
+    try {
+        work([descriptor](const std::string &message) { send(descriptor, Kind::message, message); });
+    } catch (const std::exception &error) {
+        send(descriptor, Kind::exception, error.what());
+        _exit(1);
+    }
+    _exit(0);  // no destructors or buffers of the parent's run here
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::function<void(const Send &)> &work) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        throw std::system_error(errno, std::generic_category(), "pipe");
+    }
+    std::fflush(nullptr);
+    pid_ = fork();
+    if (pid_ < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        throw std::system_error(errno, std::generic_category(), "fork");
+    }
+    if (pid_ == 0) {
+        close(ends[0]);
+        run_child(ends[1], work);
+    }
+    close(ends[1]);
+    descriptor_ = ends[0];
+}
+
+ChildProcess::ChildProcess(ChildProcess &&other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), descriptor_(std::exchange(other.descriptor_, -1)),
+      received_(std::move(other.received_)), outcome_(other.outcome_), reason_(std::move(other.reason_)) {}
+
+ChildProcess::~ChildProcess() {
+    kill_child();
+    if (descriptor_ >= 0) {
+        close(descriptor_);
+    }
+}
+
+void ChildProcess::kill_child() {
+    if (pid_ > 0) {
+        kill(pid_, SIGKILL);
+        while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+        }
+        pid_ = -1;
+    }
+}
+
+void ChildProcess::finish() {
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    if (WIFSIGNALED(status)) {
+        outcome_ = Outcome::crashed;
+        const char *name = sigabbrev_np(WTERMSIG(status));
+        reason_ = std::string("killed by SIG") + (name ? name : std::to_string(WTERMSIG(status)));
+    } else if (WEXITSTATUS(status) != 0) {
+        outcome_ = Outcome::crashed;
+        if (reason_.empty()) {
+            reason_ = "exited with " + std::to_string(WEXITSTATUS(status));
+        }
+    } else {
+        outcome_ = Outcome::finished;
+    }
+}
+
+std::optional<std::string> ChildProcess::read(std::chrono::milliseconds limit) {
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point deadline = Clock::now() + limit;
+    while (outcome_ == Outcome::running) {
+        Header header{};
+        if (received_.size() >= sizeof header) {
+            memcpy(&header, received_.data(), sizeof header);
+            if (received_.size() >= sizeof header + header.bytes) {
+                std::string text = received_.substr(sizeof header, header.bytes);
+                received_.erase(0, sizeof header + header.bytes);
+                if (header.kind == Kind::message) {
+                    return text;
+                }
+                reason_ = text;
+                continue;
+            }
+        }
+        auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+        pollfd waiting{descriptor_, POLLIN, 0};
+        int ready = left.count() > 0 ? poll(&waiting, 1, static_cast<int>(left.count())) : 0;
+        if (ready < 0 && errno == EINTR) {
+            continue;
+        }
+        if (ready <= 0) {
+            kill_child();
+            outcome_ = Outcome::timed_out;
+            reason_ = "no answer within " + std::to_string(limit.count()) + " ms";
+            break;
+        }
+        char bytes[65536];
+        ssize_t got = ::read(descriptor_, bytes, sizeof bytes);
+        if (got > 0) {
+            received_.append(bytes, static_cast<size_t>(got));
+        } else if (got == 0) {
+            finish();
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace normforge

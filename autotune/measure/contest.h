@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "autotune/base/trial.h"
+#include "autotune/measure/loaded_kernel.h"
+#include "autotune/measure/timing.h"
+
+namespace normforge {
+
+// Kernels timed against one reference, so that the ratios hold on a machine whose speed drifts.
+struct Contest {
+    LoadedKernel::Entry reference;
+    std::vector<LoadedKernel::Entry> contenders;
+    const TimingOperands *operands;
+    int first_block;  // samples are numbered from here
+    int blocks;
+    double sample_nanoseconds;
+    uint64_t seed;
+};
+
+struct ContestObserver {
+    std::function<void(size_t contender, const Sample &)> sample;
+    // The contender crashed or hung, and takes no further part.
+    std::function<void(size_t contender, TrialStatus, const std::string &reason)> out;
+};
+
+// Every block times each contender once, in a fresh random order and right beside the reference, in a child
+// process that is pinned to one CPU. A contender that brings the child down is out; the others' contest goes on in
+// a new child. Throws std::runtime_error where the reference itself fails.
+void run_contest(const Contest &contest, const ContestObserver &observer);
+
+}  // namespace normforge

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "autotune/base/trial.h"
+#include "generators/emit.h"
+
+namespace normforge {
+
+struct CompiledKernel {
+    TrialStatus status;
+    std::string object;   // where status is ok
+    std::string message;  // where it is not
+    double milliseconds;
+};
+
+// Compiles each spec in a child process of its own, as many at once as there are usable cores, and calls `done` as
+// results come, in any order. A compiler that crashes or takes too long costs that one kernel. Fresh processes
+// also make the objects repeatable: Halide numbers its names by what the process has compiled before.
+void compile_all(const std::vector<KernelSpec> &specs,
+                 const std::function<void(size_t index, CompiledKernel)> &done);
+
+}  // namespace normforge

@@ -1,0 +1,111 @@
+#include "autotune/search/selection.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "autotune/base/robust_stats.h"
+
+namespace normforge {
+
+namespace {
+
+// Below this a difference is not worth having, however exactly it was measured.
+constexpr double kLeastGain = 0.01;
+
+struct Measured {
+    const Trial *trial;
+    double ratio;
+    double handicapped;  // the ratio by which it is compared: the reference's is made smaller by the least gain
+};
+
+std::vector<double> ratios(const Trial &trial) {
+    std::vector<double> result;
+    for (const Sample &sample : trial.samples) {
+        result.push_back(sample.ns / sample.reference_ns);
+    }
+    return result;
+}
+
+double median_of(const Trial &trial, double Sample::*field) {
+    std::vector<double> values;
+    for (const Sample &sample : trial.samples) {
+        values.push_back(sample.*field);
+    }
+    return median(values);
+}
+
+// The trials of one number of rows, those of one digest, that were sampled to the end.
+using Finalists = std::map<std::string, std::vector<Measured>>;
+
+Finalists finalists(const std::vector<Trial> &trials, int64_t rows, const std::string &reference_knobs,
+                    double least_gain) {
+    size_t most = 1;
+    for (const Trial &trial : trials) {
+        if (trial.rows == rows && trial.status == TrialStatus::ok) {
+            most = std::max(most, trial.samples.size());
+        }
+    }
+    Finalists result;
+    for (const Trial &trial : trials) {
+        if (trial.rows == rows && trial.status == TrialStatus::ok && trial.samples.size() == most) {
+            const double ratio = median_ratio(trial);
+            const double handicapped = trial.knobs == reference_knobs ? ratio * (1 - least_gain) : ratio;
+            result[trial.output_digest].push_back({&trial, ratio, handicapped});
+        }
+    }
+    return result;
+}
+
+const Measured &best_of(const std::vector<Measured> &measured, double noise) {
+    const double fastest = std::ranges::min_element(measured, {}, &Measured::handicapped)->handicapped;
+    auto rank = [&](const Measured &m) {
+        const bool tied = m.handicapped <= fastest * (1 + noise);
+        return std::tuple(!tied, m.trial->code_bytes, m.trial->knobs);
+    };
+    return *std::ranges::min_element(measured, {}, rank);
+}
+
+double noise_of(const std::vector<Trial> &trials, const std::string &reference_knobs) {
+    double noise = 0;
+    for (const Trial &trial : trials) {
+        if (trial.knobs == reference_knobs && trial.samples.size() > 1) {
+            noise = std::max(noise, median_uncertainty(ratios(trial)));
+        }
+    }
+    return noise;
+}
+
+}  // namespace
+
+Selection select_best(const std::vector<Trial> &trials, const std::string &reference_knobs) {
+    const double noise = noise_of(trials, reference_knobs);
+    std::set<int64_t> all_rows;
+    for (const Trial &trial : trials) {
+        all_rows.insert(trial.rows);
+    }
+    std::map<std::string, Selection> by_digest;
+    std::map<std::string, double> log_ratios;
+    for (int64_t rows : all_rows) {
+        for (const auto &[digest, measured] :
+             finalists(trials, rows, reference_knobs, std::max(kLeastGain, noise))) {
+            const Measured &winner = best_of(measured, noise);
+            by_digest[digest].choices.push_back({rows, winner.trial->knobs, winner.ratio,
+                                                 median_of(*winner.trial, &Sample::ns),
+                                                 median_of(*winner.trial, &Sample::reference_ns)});
+            log_ratios[digest] += std::log(winner.handicapped);
+        }
+    }
+    Selection best{{}, "", noise};
+    for (auto &[digest, selection] : by_digest) {
+        const bool serves_all_rows = selection.choices.size() == all_rows.size();
+        if (serves_all_rows && (!best.complete() || log_ratios[digest] < log_ratios[best.output_digest])) {
+            best = {selection.choices, digest, noise};
+        }
+    }
+    return best;
+}
+
+}  // namespace normforge
