@@ -60,7 +60,15 @@ NormProblem parse_problem(std::string_view text);
 std::string symbol_name(const NormProblem &problem);
 
 // Bytes of one value; 0 for NF_NONE.
-size_t element_size(nf_dtype dtype);
+constexpr size_t element_size(nf_dtype dtype) {
+    switch (dtype) {
+    case NF_NONE:
+        return 0;
+    case NF_F32:
+        return sizeof(float);
+    }
+    return 0;
+}
 
 // Bytes that one row must move at the least: x read and y written once. Weight and bias stay in cache.
 int64_t row_bytes(const NormProblem &problem);

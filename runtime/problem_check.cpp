@@ -52,14 +52,4 @@ bool same_problem(const NormProblem &a, const NormProblem &b) {
     return field_values(a) == field_values(b);
 }
 
-size_t element_size(nf_dtype dtype) {
-    switch (dtype) {
-    case NF_NONE:
-        return 0;
-    case NF_F32:
-        return sizeof(float);
-    }
-    return 0;
-}
-
 }  // namespace normforge

@@ -8,77 +8,59 @@ namespace normforge {
 
 namespace {
 
-// Equal rows at equal distances in memory.
+// Equal rows at equal distances in memory, as bytes.
 struct Rows {
     uintptr_t begin;
-    int64_t count;
-    int64_t stride;  // in values, as is hidden; of no meaning for a single row
-    int64_t hidden;
-    int64_t value_bytes;
-
-    uintptr_t row_bytes() const { return hidden * value_bytes; }
-    uintptr_t stride_bytes() const { return stride * value_bytes; }
+    uintptr_t end;  // of the last row
+    uintptr_t row;
+    uintptr_t stride;  // of no meaning for a single row
+    bool single;
 };
 
-// Sets end to the last row's end; false if it lies beyond what an int64_t or a pointer can count.
-bool find_end(const Rows &rows, uintptr_t &end) {
+// False if the rows reach beyond what an int64_t or a pointer can count.
+bool find_rows(const void *first, int64_t count, int64_t stride, int64_t hidden, nf_dtype type, Rows &rows) {
+    const auto value_bytes = static_cast<int64_t>(element_size(type));
     int64_t reach = 0;
-    return !__builtin_mul_overflow(rows.count - 1, rows.stride, &reach) &&
-           !__builtin_add_overflow(reach, rows.hidden, &reach) &&
-           !__builtin_mul_overflow(reach, rows.value_bytes, &reach) &&
-           !__builtin_add_overflow(rows.begin, reach, &end);
+    rows.begin = reinterpret_cast<uintptr_t>(first);
+    rows.row = hidden * value_bytes;
+    rows.stride = static_cast<uintptr_t>(stride) * static_cast<uintptr_t>(value_bytes);
+    rows.single = count == 1;
+    return !__builtin_mul_overflow(count - 1, stride, &reach) && !__builtin_add_overflow(reach, hidden, &reach) &&
+           !__builtin_mul_overflow(reach, value_bytes, &reach) &&
+           !__builtin_add_overflow(rows.begin, reach, &rows.end);
 }
 
-// Whether any rows of the two may share a byte. Both have an end.
-bool overlap(const Rows &a, const Rows &b) {
+// Whether rows of two operands whose ranges meet may share a byte.
+bool interleaved_rows_overlap(const Rows &a, const Rows &b) {
     const Rows &low = a.begin <= b.begin ? a : b;
     const Rows &high = a.begin <= b.begin ? b : a;
-    uintptr_t low_end = 0;
-    find_end(low, low_end);
-    if (low_end <= high.begin) {
-        return false;
-    }
-    if (low.count > 1 && high.count > 1 && low.stride_bytes() != high.stride_bytes()) {
+    if (!low.single && !high.single && low.stride != high.stride) {
         return true;
     }
     // Rows of one stride keep their places to one another, so the first row of high decides for all: it must
     // fit between the row of low that it starts behind and the next one. If low has no next one, high starts
     // inside its last row, as it does not start behind the end.
-    const uintptr_t stride = low.count > 1 ? low.stride_bytes() : high.stride_bytes();
+    const uintptr_t stride = low.single ? (high.single ? low.row : high.stride) : low.stride;
     const uintptr_t place = (high.begin - low.begin) % stride;
-    return place < low.row_bytes() || stride - place < high.row_bytes();
+    return place < low.row || stride - place < high.row;
+}
+
+bool overlap(const Rows &a, const Rows &b) {
+    return a.begin < b.end && b.begin < a.end && interleaved_rows_overlap(a, b);
 }
 
 nf_status check_memory(const nf_problem &problem, const nf_arguments &arguments) {
-    auto rows_at = [&](const void *first, int64_t count, int64_t stride, nf_dtype type) {
-        return Rows{.begin = reinterpret_cast<uintptr_t>(first),
-                    .count = count,
-                    .stride = count > 1 ? stride : problem.hidden,
-                    .hidden = problem.hidden,
-                    .value_bytes = static_cast<int64_t>(element_size(type))};
-    };
-    const Rows x = rows_at(arguments.x, arguments.rows, arguments.x_row_stride, problem.dtype);
-    const Rows y = rows_at(arguments.y, arguments.rows, arguments.y_row_stride, problem.dtype);
-    const Rows weight = rows_at(arguments.weight, 1, 0, problem.weight);
-    const Rows bias = rows_at(arguments.bias, 1, 0, problem.bias);
-    const bool in_place = x.begin == y.begin && x.stride == y.stride;
-
-    uintptr_t end = 0;
-    if (!find_end(x, end) || !find_end(y, end)) {
+    Rows x{}, y{}, weight{}, bias{};
+    const int64_t hidden = problem.hidden;
+    if (!find_rows(arguments.x, arguments.rows, arguments.x_row_stride, hidden, problem.dtype, x) ||
+        !find_rows(arguments.y, arguments.rows, arguments.y_row_stride, hidden, problem.dtype, y) ||
+        (problem.weight != NF_NONE && !find_rows(arguments.weight, 1, hidden, hidden, problem.weight, weight)) ||
+        (problem.bias != NF_NONE && !find_rows(arguments.bias, 1, hidden, hidden, problem.bias, bias))) {
         return NF_ERROR_TOO_LARGE;
     }
-    for (const Rows *operand : {&weight, &bias}) {
-        if (operand->value_bytes == 0) {
-            continue;
-        }
-        if (!find_end(*operand, end)) {
-            return NF_ERROR_TOO_LARGE;
-        }
-        if (overlap(*operand, y)) {
-            return NF_ERROR_OVERLAP;
-        }
-    }
-    return !in_place && overlap(x, y) ? NF_ERROR_OVERLAP : NF_SUCCESS;
+    const bool in_place = x.begin == y.begin && (x.stride == y.stride || x.single);
+    // An absent operand has no bytes and meets nothing.
+    return (!in_place && overlap(x, y)) || overlap(weight, y) || overlap(bias, y) ? NF_ERROR_OVERLAP : NF_SUCCESS;
 }
 
 nf_status check_arguments(const nf_problem &problem, const nf_arguments &arguments) {
@@ -111,10 +93,14 @@ nf_status check_arguments(const nf_problem &problem, const nf_arguments &argumen
 // All calls go to one variant: the rows together choose it.
 void run_in_parts(const nf_kernel &kernel, const nf_arguments &arguments) {
     const auto entry = variant_for(kernel, arguments.rows).entry;
-    const auto value_bytes = static_cast<int64_t>(element_size(kernel.problem.dtype));
     const int64_t longest_stride = std::max(arguments.x_row_stride, arguments.y_row_stride);
+    int64_t reach = 0;
+    if (!__builtin_mul_overflow(arguments.rows, longest_stride, &reach) && reach <= INT32_MAX) {
+        entry(&arguments);
+        return;
+    }
+    const auto value_bytes = static_cast<int64_t>(element_size(kernel.problem.dtype));
     const int64_t rows_at_once = std::max<int64_t>(1, INT32_MAX / longest_stride);
-
     nf_arguments part = arguments;
     if (rows_at_once == 1) {
         part.x_row_stride = kernel.problem.hidden;
