@@ -184,6 +184,10 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
         }
     }
     inline_into_entry(module);
+    // Who compiled each piece of Halide's runtime: noise in the assembly.
+    if (llvm::NamedMDNode *identities = module.getNamedMetadata("llvm.ident")) {
+        module.eraseNamedMetadata(identities);
+    }
     if (llvm::verifyModule(module, &llvm::errs())) {
         broken("the entry of " + symbol + " is malformed");
     }

@@ -81,8 +81,7 @@ LaneRun define_run(const NormVars &vars, const RowReading &reading, const Moment
     run.lanes(l, c, r) = Tuple(std::vector<Expr>(moments.sum + moments.squares, 0.0f));
     RDom step(0, steps, name + "_step");
     run.step = step.x;
-    run.lanes(l, c, r) =
-        add(elements(run.lanes(l, c, r)), powers(l, reading.descending ? steps - 1 - step.x : Expr(step.x)));
+    run.lanes(l, c, r) = add(elements(run.lanes(l, c, r)), powers(l, step.x));
     run.tail_lanes = tail_lanes;
     if (tail_lanes > 0) {
         RDom tail(0, tail_lanes, name + "_tail");
@@ -151,8 +150,7 @@ RowPass define_pass(const NormVars &vars, const RowReading &reading, const Momen
         define_tree(vars, reading, moments, "chunk", kChunkSteps, reference, pass.chunk);
         RDom chunk(0, chunks, moments.name + "_chunk");
         pass.chunk_index = chunk.x;
-        Expr index = reading.descending ? chunks - 1 - chunk.x : Expr(chunk.x);
-        pass.total(r) = add(elements(pass.total(r)), elements(pass.chunk.tree.back()(0, index, r)));
+        pass.total(r) = add(elements(pass.total(r)), elements(pass.chunk.tree.back()(0, chunk.x, r)));
     }
     return pass;
 }

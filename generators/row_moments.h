@@ -5,13 +5,11 @@
 
 namespace normforge {
 
-// How a pass reads the row x(i, r): its hidden size, the lanes (a power of two) over which it is summed, and
-// whether it goes from the row's end to its start.
+// The row that a pass reads: x(i, r), its hidden size, and the lanes (a power of two) over which it is summed.
 struct RowReading {
     Halide::Func x;
     int hidden;
     int lanes;
-    bool descending;
 };
 
 // Each reads the row once. Lanes sum in f32; their sums are merged in f64, so a row's rounding error is that of a

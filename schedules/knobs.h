@@ -15,15 +15,16 @@ enum Sums : int {
     kTwoPass,    // layer_norm in two: about the row's mean, which the first pass found
 };
 
-// Which way the last pass that sums a row goes. The values are written from the row's start, so a row that does
-// not fit the first cache together with its weight, bias and output is still partly there after a descending pass.
-enum Reading : int { kAscending, kDescending };
+// Which way a row's values are written. Its sums go from the start to the end; where a row does not fit the first
+// cache together with its weight, bias and output, its end is still there when writing begins at the end. Rows
+// that come from memory one after the other are better written the way they lie there.
+enum Writing : int { kAscending, kDescending };
 
 // A schedule, and the arithmetic that goes with it. Every knob is declared in knob_table(): its text form, parser,
 // legal values, help, generator parameter and database text are derived from there.
 struct Knobs {
     int sums;
-    int reading;
+    int writing;
     int vector;
     int accumulators;
     int unroll;

@@ -39,6 +39,8 @@ struct NormStages {
     std::vector<RowPass> passes;
     std::vector<Halide::Func> row_values;  // (r) what all values of a row share
     Halide::Func y;                        // (i, r)
+    // Of y's update 0, where rows are written from their end; else undefined: a value of a step, and the step.
+    Halide::RVar written_value, written_step;
 };
 
 }  // namespace normforge

@@ -42,12 +42,34 @@ void schedule_run(LaneRun &run, const NormVars &vars, const Knobs &knobs, const 
     }
 }
 
+void schedule_writing(NormStages &stages, int hidden, const Knobs &knobs, const ImageParam &x) {
+    const auto &[i, r, l, c] = stages.vars;
+    Func &y = stages.y;
+    y.bound(i, 0, hidden);
+    if (knobs.writing == kDescending) {
+        RVar part("part");
+        Stage writing = y.update(0);
+        // No two values of the row are written to one place.
+        writing.allow_race_conditions();
+        writing.split(stages.written_value, stages.written_value, part, knobs.vector).vectorize(part);
+        writing.unroll(stages.written_value);
+        if (knobs.prefetch > 0) {
+            writing.prefetch(x, stages.written_step, r, knobs.prefetch, PrefetchBoundStrategy::NonFaulting);
+        }
+        return;
+    }
+    Var vector_index("vector_index"), part("part"), step("step");
+    y.split(i, vector_index, part, knobs.vector, TailStrategy::Predicate).vectorize(part);
+    y.split(vector_index, step, vector_index, knobs.unroll, TailStrategy::GuardWithIf).unroll(vector_index);
+    if (knobs.prefetch > 0) {
+        y.prefetch(x, step, r, knobs.prefetch, PrefetchBoundStrategy::NonFaulting);
+    }
+}
+
 }  // namespace
 
 void schedule_cpu(NormStages &stages, const NormProblem &problem, const Knobs &knobs, const ImageParam &x) {
-    const auto &[i, r, l, c] = stages.vars;
-    Func &y = stages.y;
-    LoopLevel row(y, r);
+    const LoopLevel row(stages.y, stages.vars.r);
     for (RowPass &pass : stages.passes) {
         pass.total.compute_at(row).store_in(MemoryType::Stack);
         if (pass.reference.defined()) {
@@ -61,15 +83,7 @@ void schedule_cpu(NormStages &stages, const NormProblem &problem, const Knobs &k
     for (Func &value : stages.row_values) {
         value.compute_at(row).store_in(MemoryType::Stack);
     }
-
-    Var vector_index("vector_index"), part("part"), step("step");
-    int hidden = static_cast<int>(problem.hidden);
-    y.bound(i, 0, hidden);
-    y.split(i, vector_index, part, knobs.vector, TailStrategy::Predicate).vectorize(part);
-    y.split(vector_index, step, vector_index, knobs.unroll, TailStrategy::GuardWithIf).unroll(vector_index);
-    if (knobs.prefetch > 0) {
-        y.prefetch(x, step, r, knobs.prefetch, PrefetchBoundStrategy::NonFaulting);
-    }
+    schedule_writing(stages, static_cast<int>(problem.hidden), knobs, x);
 }
 
 }  // namespace normforge

@@ -63,7 +63,7 @@ Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
     knobs.accumulators = static_cast<int>(std::min<int64_t>(4, vectors));
     knobs.unroll = static_cast<int>(std::min<int64_t>(4, vectors));
     knobs.prefetch = 0;
-    knobs.reading = kDescending;
+    knobs.writing = kAscending;
     if (problem.op == NF_RMS_NORM) {
         knobs.sums = kPlain;
         return knobs;

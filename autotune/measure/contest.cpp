@@ -23,7 +23,6 @@ struct Message {
 };
 
 constexpr size_t kReference = SIZE_MAX;
-constexpr std::chrono::milliseconds kSampleLimit{5000};
 
 void pin_to_one_cpu() {
     cpu_set_t cpus;
@@ -32,8 +31,22 @@ void pin_to_one_cpu() {
     sched_setaffinity(0, sizeof cpus, &cpus);  // unpinned, the ratios are noisier but still right
 }
 
-void time_blocks(const Contest &contest, const std::vector<size_t> &order, int first_block,
-                 const ChildProcess::Send &send) {
+// How far a contest has come.
+struct Standing {
+    std::vector<size_t> active;  // contenders that are not out
+    int block;
+    std::vector<size_t> due;  // those of them that still lack a sample of this block
+
+    void settle(size_t contender) {
+        std::erase(due, contender);
+        if (due.empty()) {
+            block++;
+            due = active;
+        }
+    }
+};
+
+void time_blocks(const Contest &contest, const Standing &start, const ChildProcess::Send &send) {
     pin_to_one_cpu();
     auto tell = [&](const Message &message) {
         send(std::string(reinterpret_cast<const char *>(&message), sizeof message));
@@ -41,9 +54,9 @@ void time_blocks(const Contest &contest, const std::vector<size_t> &order, int f
     const nf_arguments &arguments = contest.operands->arguments();
     tell({Message::before_call, kReference, {}});
     const int64_t calls = calls_for(contest.reference, arguments, contest.sample_nanoseconds);
-    std::mt19937_64 random(contest.seed + static_cast<uint64_t>(first_block));
-    for (int block = first_block; block < contest.first_block + contest.blocks; block++) {
-        std::vector<size_t> shuffled = order;
+    std::mt19937_64 random(contest.seed + static_cast<uint64_t>(start.block));
+    for (int block = start.block; block < contest.first_block + contest.blocks; block++) {
+        std::vector<size_t> shuffled = block == start.block ? start.due : start.active;
         std::shuffle(shuffled.begin(), shuffled.end(), random);
         for (size_t position = 0; position < shuffled.size(); position++) {
             const size_t contender = shuffled[position];
@@ -67,20 +80,19 @@ void time_blocks(const Contest &contest, const std::vector<size_t> &order, int f
 }  // namespace
 
 void run_contest(const Contest &contest, const ContestObserver &observer) {
-    std::vector<size_t> order(contest.contenders.size());
-    std::iota(order.begin(), order.end(), 0);
-    int next_block = contest.first_block;
-    while (!order.empty() && next_block < contest.first_block + contest.blocks) {
-        ChildProcess child([&](const ChildProcess::Send &send) { time_blocks(contest, order, next_block, send); });
+    std::vector<size_t> all(contest.contenders.size());
+    std::iota(all.begin(), all.end(), 0);
+    Standing standing{all, contest.first_block, all};
+    while (!standing.active.empty() && standing.block < contest.first_block + contest.blocks) {
+        ChildProcess child([&](const ChildProcess::Send &send) { time_blocks(contest, standing, send); });
         size_t called = kReference;
-        int last_block = next_block - 1;
-        while (std::optional<std::string> text = child.read(kSampleLimit)) {
+        while (std::optional<std::string> text = child.read(contest.sample_limit)) {
             Message message;
             std::memcpy(&message, text->data(), sizeof message);
             called = message.contender;
             if (message.kind == Message::timed) {
-                last_block = message.sample.block;
-                observer.sample(message.contender, message.sample);
+                standing.settle(called);
+                observer.sample(called, message.sample);
             }
         }
         if (child.outcome() == ChildProcess::Outcome::finished) {
@@ -91,8 +103,8 @@ void run_contest(const Contest &contest, const ContestObserver &observer) {
         }
         const bool hung = child.outcome() == ChildProcess::Outcome::timed_out;
         observer.out(called, hung ? TrialStatus::timeout : TrialStatus::crash, child.reason());
-        std::erase(order, called);
-        next_block = last_block + 1;  // a contender has one sample of a block at most
+        std::erase(standing.active, called);
+        standing.settle(called);
     }
 }
 

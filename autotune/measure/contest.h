@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct Contest {
     int blocks;
     double sample_nanoseconds;
     uint64_t seed;
+    std::chrono::milliseconds sample_limit{5000};  // for one sample; a contender that takes longer hangs
 };
 
 struct ContestObserver {
@@ -29,7 +31,7 @@ struct ContestObserver {
 
 // Every block times each contender once, in a fresh random order and right beside the reference, in a child
 // process that is pinned to one CPU. A contender that brings the child down is out; the others' contest goes on in
-// a new child. Throws std::runtime_error where the reference itself fails.
+// a new child, and none of them loses a sample. Throws std::runtime_error where the reference itself fails.
 void run_contest(const Contest &contest, const ContestObserver &observer);
 
 }  // namespace normforge

@@ -85,7 +85,9 @@ std::vector<double> error_bounds(const NormProblem &problem, std::span<const flo
         const double scale = rstd * (weight.empty() ? 1 : std::abs(double(weight[i])));
         const double shift = bias.empty() ? 0 : std::abs(double(bias[i]));
         // Subtracting the mean in two parts and the products round four times, the last addition once.
-        bounds[i] = scale * (error.mean + distance * (rstd_error + 4 * kRounding)) +
+        // rstd_error may be infinite; at the mean itself it has nothing to stretch.
+        const double stretched = distance == 0 ? 0 : distance * (rstd_error + 4 * kRounding);
+        bounds[i] = scale * (error.mean + stretched) +
                     kRounding * (scale * distance + shift) + 4 * kUnderflow;
         if (distance == 0 && error.mean == 0) {
             bounds[i] = kRounding * shift + kUnderflow;
