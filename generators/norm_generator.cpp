@@ -1,5 +1,5 @@
 // The norms as Halide generators. emit() builds every kernel through them; an application can too, by Halide's own
-// add_halide_library(... FROM normforge_generators GENERATOR layer_norm PARAMS hidden=4096 FEATURES strict_float).
+// add_halide_library: see tests/halide_library.
 
 #include <array>
 #include <string_view>

@@ -13,7 +13,7 @@ struct RowReading {
 };
 
 // Each reads the row once. Lanes sum in f32; their sums are merged in f64, so a row's rounding error is that of a
-// lane's run of at most 127 values, whatever the hidden size.
+// lane's run of at most 128 values, whatever the hidden size.
 
 // total(r): sum of x.
 RowPass sum_of_values(const NormVars &vars, const RowReading &reading);

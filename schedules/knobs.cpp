@@ -77,10 +77,10 @@ std::string to_text(const Knobs &knobs) {
 Knobs parse_knobs(std::string_view text) {
     Knobs knobs{};
     std::vector<std::string_view> seen;
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        std::string_view item = rest.substr(0, rest.find(','));
-        rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    for (size_t begin = 0; begin <= text.size();) {
+        const size_t end = std::min(text.find(',', begin), text.size());
+        const std::string_view item = text.substr(begin, end - begin);
+        begin = end + 1;
         std::string_view name = item.substr(0, item.find('='));
         auto knob = std::ranges::find(knob_table(), name, &Knob::name);
         if (knob == knob_table().end()) {

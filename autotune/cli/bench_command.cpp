@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <cstring>
 #include <memory>
 
@@ -7,6 +5,8 @@
 #include "autotune/cli/commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
+#include "autotune/cli/problem_options.h"
+#include "autotune/cli/standard_streams.h"
 #include "autotune/measure/contest.h"
 #include "autotune/measure/loaded_kernel.h"
 #include "autotune/search/resolver.h"
@@ -20,8 +20,10 @@ constexpr int kBlocks = 31;
 constexpr double kSampleNanoseconds = 500e3;
 
 struct BenchOptions {
-    explicit BenchOptions(CLI::App &command) : problems(command), rows(command, "1,512"), db(command) {
-        command.add_flag("--json", json, "Print JSON");
+    explicit BenchOptions(CLI::App &command)
+        : problems(command, ProblemOptions::Count::several), rows(command, "Numbers of rows to time"),
+          db(command) {
+        add_flag(command, "--json", json, kJsonHelp);
     }
 
     ProblemOptions problems;
@@ -90,16 +92,16 @@ void bench(const BenchOptions &options) {
                              {"copy_gb_per_s", bytes / figures.copy_ns}});
                 all.push_back(json);
             } else {
-                fmt::print("{} rows={}\n  {:.4g} ns a row, {:.1f} GB/s; heuristic {:.1f} GB/s ({:.2f}x); memcpy "
-                           "{:.1f} GB/s\n",
-                           to_text(problem), row_count, figures.ns / static_cast<double>(row_count),
-                           bytes / figures.ns, bytes / figures.heuristic_ns, 1 / figures.ratio,
-                           bytes / figures.copy_ns);
+                print("{} rows={}\n  {:.4g} ns a row, {:.1f} GB/s; heuristic {:.1f} GB/s ({:.2f}x); memcpy "
+                      "{:.1f} GB/s\n  {} ({})\n",
+                      to_text(problem), row_count, figures.ns / static_cast<double>(row_count), bytes / figures.ns,
+                      bytes / figures.heuristic_ns, 1 / figures.ratio, bytes / figures.copy_ns,
+                      to_text(variant.spec.knobs), tuned[index].source);
             }
         }
     }
     if (options.json) {
-        fmt::print("{}\n", all.dump(2));
+        print_json(all);
     }
 }
 
@@ -108,6 +110,9 @@ void bench(const BenchOptions &options) {
 void add_bench_command(CLI::App &program, Run &run) {
     CLI::App &command = *program.add_subcommand(
         "bench", "Time what build would use against the heuristic and memcpy, on one core");
+    command.footer("Examples:\n"
+                   "  normforge bench --op rms_norm --hidden 4096\n"
+                   "  normforge bench --op layer_norm --hidden 384,576 --rows 1,64 --json");
     auto options = std::make_shared<BenchOptions>(command);
     command.callback([options, &run] { run = [options] { bench(*options); }; });
 }

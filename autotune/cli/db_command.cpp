@@ -7,6 +7,7 @@
 #include "autotune/cli/commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
+#include "autotune/cli/standard_streams.h"
 #include "autotune/search/selection.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
@@ -37,16 +38,22 @@ Json session_json(const StoredSession &session) {
 }
 
 void print_heading(const StoredSession &session) {
-    fmt::print("{}\n  {} ({}), {}\n", to_text(session.problem), session.model_name, session.hardware_signature,
-               session.target);
+    print("{}\n  {} ({}), {}\n", to_text(session.problem), session.model_name, session.hardware_signature,
+          session.target);
+}
+
+std::string period(const StoredSession &session) {
+    const std::string state = name_of(kSessionStates, session.state);
+    return session.ended.empty() ? fmt::format("{} since {}", state, session.started)
+                                 : fmt::format("{}, {} to {}", state, session.started, session.ended);
 }
 
 std::string trial_line(const Trial &trial) {
     if (trial.samples.empty()) {
-        return fmt::format("{:>5} rows  {:<13}  {}  {}", trial.rows, name_of(kTrialStatuses, trial.status),
+        return fmt::format("rows={:<6} {:<13}  {}  {}", trial.rows, name_of(kTrialStatuses, trial.status),
                            trial.knobs, trial.message);
     }
-    return fmt::format("{:>5} rows  {:<13}  {}  {:.3f} of the heuristic's time, {} samples", trial.rows,
+    return fmt::format("rows={:<6} {:<13}  {}  {:.3f} of the heuristic's time, {} samples", trial.rows,
                        name_of(kTrialStatuses, trial.status), trial.knobs, median_ratio(trial),
                        trial.samples.size());
 }
@@ -84,15 +91,14 @@ void show(const DbOptions &options) {
             continue;
         }
         print_heading(session);
-        fmt::print("  {}, {} to {}, effort {}, seed {}, Halide {}, LLVM {}, normforge {}\n",
-                   name_of(kSessionStates, session.state), session.started, session.ended, session.effort,
-                   session.seed, session.toolchain.halide, session.toolchain.llvm, session.toolchain.normforge);
+        print("  {}, effort {}, seed {}, Halide {}, LLVM {}, normforge {}\n", period(session), session.effort,
+              session.seed, session.toolchain.halide, session.toolchain.llvm, session.toolchain.normforge);
         for (const Trial &trial : trials) {
-            fmt::print("    {}\n", trial_line(trial));
+            print("    {}\n", trial_line(trial));
         }
     }
     if (options.json) {
-        fmt::print("{}\n", all.dump(2));
+        print_json(all);
     }
 }
 
@@ -117,31 +123,37 @@ void best(const DbOptions &options) {
         }
         print_heading(session);
         for (const Choice &choice : selection.choices) {
-            fmt::print("    {:>5} rows  {}  {:.4g} us, {:.2f}x the heuristic\n", choice.rows, choice.knobs,
-                       choice.nanoseconds / 1e3, 1 / choice.ratio);
+            print("    rows={:<6} {}  {:.4g} us, {:.2f}x the heuristic\n", choice.rows, choice.knobs,
+                  choice.nanoseconds / 1e3, 1 / choice.ratio);
         }
     }
     if (options.json) {
-        fmt::print("{}\n", all.dump(2));
+        print_json(all);
     }
 }
 
-void add(CLI::App &db, const std::string &name, const std::string &help, void (*action)(const DbOptions &),
-         Run &run) {
+CLI::App &add(CLI::App &db, const std::string &name, const std::string &help, void (*action)(const DbOptions &),
+              Run &run) {
     CLI::App &command = *db.add_subcommand(name, help);
     auto options = std::make_shared<DbOptions>();
-    command.add_option("file", options->file, "The database")->required();
-    command.add_flag("--json", options->json, "Print JSON");
+    add_value(command, "FILE", "FILE", options->file, "The database")->required();
+    add_flag(command, "--json", options->json, kJsonHelp);
     command.callback([options, action, &run] { run = [options, action] { action(*options); }; });
+    return command;
 }
 
 }  // namespace
 
 void add_db_command(CLI::App &program, Run &run) {
     CLI::App &db = *program.add_subcommand("db", "Look into a tuning database");
-    db.require_subcommand(1);
-    add(db, "show", "Every session and trial", show, run);
-    add(db, "best", "The schedules that build would use", best, run);
+    add(db, "show", "Print every tuning session, oldest first, with its trials; as JSON, with their samples", show,
+        run)
+        .footer("Example:\n  normforge db show tuning.db");
+    add(db, "best",
+        "Print the schedules that build uses: for each problem, hardware and target those of the last tuning "
+        "session that was done",
+        best, run)
+        .footer("Example:\n  normforge db best tuning.db --json");
 }
 
 }  // namespace normforge

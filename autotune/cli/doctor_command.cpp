@@ -9,9 +9,9 @@
 #include "autotune/cli/commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
+#include "autotune/cli/standard_streams.h"
 #include "autotune/search/resolver.h"
 #include "autotune/search/tuner.h"
-#include "runtime/normforge.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -22,6 +22,7 @@ struct Finding {
     std::string what;
     std::string state;
     std::string advice;  // empty where all is well
+    bool fatal = false;  // nothing can be tuned
 };
 
 std::string first_line(const char *path) {
@@ -57,7 +58,7 @@ Finding database(const DatabaseOption &option) {
         const Database opened = Database::open_read_only(path);
         return {"database", fmt::format("{}, {} sessions", path, opened.sessions().size()), ""};
     } catch (const UserError &error) {
-        return {"database", error.what(), "name another file with --db or NORMFORGE_DB"};
+        return {"database", error.what(), "name another file with --db or NORMFORGE_DB", true};
     }
 }
 
@@ -66,7 +67,7 @@ Finding compiler() {
         resolve({default_problem(NF_LAYER_NORM, 64)}, {kernel_target("host")}, nullptr);
         return {"code generation", "works", ""};
     } catch (const std::exception &error) {
-        return {"code generation", error.what(), "reinstall Halide: its library may not fit this machine"};
+        return {"code generation", error.what(), "reinstall Halide: its library may not fit this machine", true};
     }
 }
 
@@ -88,18 +89,24 @@ void examine(const DatabaseOption &db, bool json) {
         database(db),
     };
     Json all = Json::array();
+    std::string faults;
     for (const Finding &finding : findings) {
-        if (json) {
-            all.push_back({{"what", finding.what}, {"state", finding.state}, {"advice", finding.advice}});
-        } else {
-            fmt::print("{:<16} {}\n", finding.what, finding.state);
-            if (!finding.advice.empty()) {
-                fmt::print("{:<16} -> {}\n", "", finding.advice);
-            }
+        all.push_back({{"what", finding.what}, {"state", finding.state}, {"advice", finding.advice}});
+        if (!json) {
+            print("{:<16} {}\n", finding.what, finding.state);
+        }
+        if (!json && !finding.advice.empty()) {
+            print("{:<16} -> {}\n", "", finding.advice);
+        }
+        if (finding.fatal) {
+            faults += (faults.empty() ? "" : ", ") + finding.what;
         }
     }
     if (json) {
-        fmt::print("{}\n", all.dump(2));
+        print_json(all);
+    }
+    if (!faults.empty()) {
+        throw UserError("nothing can be tuned here before this is mended: " + faults);
     }
 }
 
@@ -107,9 +114,10 @@ void examine(const DatabaseOption &db, bool json) {
 
 void add_doctor_command(CLI::App &program, Run &run) {
     CLI::App &command = *program.add_subcommand("doctor", "Tell what on this machine helps or harms tuning");
+    command.footer("Exit status 1 where something makes tuning impossible.\n\nExample:\n  normforge doctor");
     auto db = std::make_shared<DatabaseOption>(command);
     auto json = std::make_shared<bool>(false);
-    command.add_flag("--json", *json, "Print JSON");
+    add_flag(command, "--json", *json, kJsonHelp);
     command.callback([db, json, &run] { run = [db, json] { examine(*db, *json); }; });
 }
 

@@ -2,6 +2,8 @@
 
 #include <type_traits>
 
+#include "autotune/cli/standard_streams.h"
+
 namespace normforge {
 
 Json json_of(const NormProblem &problem) {
@@ -28,6 +30,11 @@ Json json_of(const Selection &selection) {
                                    {"ratio", choice.ratio}});
     }
     return json;
+}
+
+void print_json(const Json &json) {
+    // Messages of compilers and of the system may hold bytes that are no UTF-8.
+    write_output(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace normforge

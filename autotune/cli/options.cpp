@@ -2,152 +2,119 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
+#include "autotune/cli/standard_streams.h"
+#include "runtime/norm_problem.h"
 #include "schedules/target.h"
 
 namespace normforge {
 
 namespace {
 
-std::string help_for(const std::string &field) {
-    if (field == "op") {
-        return "What to compute: " + allowed_ops();
-    }
-    if (field == "hidden") {
-        return fmt::format("Values in a row, 1 to {}", NF_MAX_HIDDEN);
-    }
-    const std::string types = allowed_dtypes();
-    return field == "dtype" ? "Type of input and output: " + types
-                            : fmt::format("Type of the {}: {}; by default what the op usually has", field, types);
-}
+constexpr const char *kHost = "host";
+constexpr const char *kTargetExample = "such as x86-64-linux-avx2-fma-f16c; host is this machine";
 
-// Turns a UserError about an option's text into a UsageError that names the option.
-template <typename Parse>
-auto parsed(const std::string &option, Parse &&parse) {
-    try {
-        return parse();
-    } catch (const UserError &error) {
-        throw UsageError(fmt::format("--{}: {}", option, error.what()));
-    }
+Halide::Target parse_target(const std::string &name) {
+    return parse_option("--target", [&] { return kernel_target(name); });
 }
 
 }  // namespace
 
-ProblemOptions::ProblemOptions(CLI::App &command) {
-    NormProblem example{};
-    visit_fields(example, [&](const char *name, auto &) { fields_.push_back({name, {}}); });
-    for (Field &field : fields_) {
-        CLI::Option *option = command.add_option("--" + field.name, field.texts, help_for(field.name))
-                                  ->delimiter(',')
-                                  ->group("Problem");
-        if (field.name == "op" || field.name == "hidden") {
-            option->required();
-        }
+int64_t parse_count(const std::string &option, const std::string &text) {
+    int64_t number = 0;
+    parse_option(option, [&] { parse_field(option.substr(option.find_first_not_of('-')), text, number); });
+    return number;
+}
+
+CLI::Option *add_value(CLI::App &command, const std::string &option, const std::string &type, std::string &value,
+                       const std::string &help) {
+    return command.add_option(option, value, help)
+        ->type_name(type)
+        ->default_str(value)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+CLI::Option *add_flag(CLI::App &command, const std::string &option, bool &value, const std::string &help) {
+    return command.add_flag(option, value, help)
+        ->disable_flag_override()
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+ListOption::ListOption(CLI::App &command, const std::string &option, const std::string &type,
+                       const std::string &help, const std::string &default_values)
+    : option_(command.add_option(option, texts_, help)) {
+    option_->type_name(type)->default_str(default_values)->allow_extra_args(false);
+    if (!default_values.empty()) {
+        texts_ = {default_values};
     }
 }
 
-std::vector<NormProblem> ProblemOptions::problems() const {
-    std::vector<NormProblem> problems;
-    for (const std::string &op_text : fields_.front().texts) {
-        nf_op op{};
-        parsed("op", [&] { parse_field("op", op_text, op); });
-        std::vector<NormProblem> of_op = {default_problem(op, 1)};
-        for (size_t index = 1; index < fields_.size(); index++) {
-            const Field &chosen = fields_[index];
-            if (chosen.texts.empty()) {
-                continue;
-            }
-            std::vector<NormProblem> extended;
-            for (const NormProblem &problem : of_op) {
-                for (const std::string &text : chosen.texts) {
-                    extended.push_back(problem);
-                    visit_fields(extended.back(), [&](const std::string &name, auto &field) {
-                        if (name == chosen.name) {
-                            parsed(name, [&] { parse_field(name, text, field); });
-                        }
-                    });
-                }
-            }
-            of_op = std::move(extended);
-        }
-        problems.insert(problems.end(), of_op.begin(), of_op.end());
+std::vector<std::string> ListOption::values() const {
+    std::vector<std::string> values;
+    for (const std::string &text : texts_) {
+        size_t begin = 0;
+        size_t end = 0;
+        do {
+            end = std::min(text.find(',', begin), text.size());
+            values.push_back(text.substr(begin, end - begin));
+            begin = end + 1;
+        } while (end < text.size());
     }
-    for (const NormProblem &problem : problems) {
-        if (const nf_status status = check_problem(problem)) {
-            throw UsageError(fmt::format("{}: {}", to_text(problem), nf_status_message(status)));
-        }
-    }
-    return problems;
+    return values;
 }
 
-NormProblem ProblemOptions::only_problem() const {
-    const std::vector<NormProblem> all = problems();
-    if (all.size() != 1) {
-        throw UsageError("give one op and one value of each other option; lists are not allowed here");
-    }
-    return all.front();
-}
-
-RowsOption::RowsOption(CLI::App &command, const std::string &default_rows)
-    : texts_(CLI::detail::split(default_rows, ',')) {
-    command.add_option("--rows", texts_, "Numbers of rows, a list")->delimiter(',')->capture_default_str();
-}
+RowsOption::RowsOption(CLI::App &command, const std::string &help)
+    : list_(command, "--rows", "LIST", help, "1,512") {}
 
 std::vector<int64_t> RowsOption::rows() const {
     std::set<int64_t> rows;
-    for (const std::string &text : texts_) {
-        int64_t number = 0;
-        parsed("rows", [&] { parse_field("rows", text, number); });
-        rows.insert(number);
+    for (const std::string &text : list_.values()) {
+        rows.insert(parse_count("--rows", text));
     }
     return {rows.begin(), rows.end()};
 }
 
-TargetOption::TargetOption(CLI::App &command) {
-    command
-        .add_option("--target", names_,
-                    "Halide targets, a list, such as x86-64-linux-avx2-fma-f16c; host is this machine")
-        ->delimiter(',')
-        ->capture_default_str();
+TargetOption::TargetOption(CLI::App &command) : name_(kHost) {
+    add_value(command, "--target", "TARGET", name_, std::string("Halide target, ") + kTargetExample);
 }
 
-std::vector<Halide::Target> TargetOption::targets() const {
+Halide::Target TargetOption::target() const {
+    return parse_target(name_);
+}
+
+TargetsOption::TargetsOption(CLI::App &command)
+    : list_(command, "--target", "LIST", std::string("Halide targets, ") + kTargetExample, kHost) {}
+
+std::vector<Halide::Target> TargetsOption::targets() const {
     std::vector<Halide::Target> targets;
-    for (const std::string &name : names_) {
-        targets.push_back(parsed("target", [&] { return kernel_target(name); }));
+    for (const std::string &name : list_.values()) {
+        const Halide::Target target = parse_target(name);
+        if (std::ranges::find(targets, target) == targets.end()) {
+            targets.push_back(target);
+        }
     }
     return targets;
 }
 
-Halide::Target TargetOption::only_target() const {
-    if (names_.size() != 1) {
-        throw UsageError("--target: one target is allowed here");
-    }
-    return targets().front();
-}
-
-DatabaseOption::DatabaseOption(CLI::App &command) {
-    command.add_option(
-        "--db", path_,
-        "Tuning database; by default the file that NORMFORGE_DB names, else normforge/tuning.db in the "
-        "user's data folder");
-}
+DatabaseOption::DatabaseOption(CLI::App &command)
+    : option_(
+          add_value(command, "--db", "FILE", path_,
+                    "Tuning database; by default the file that NORMFORGE_DB names, else normforge/tuning.db in "
+                    "XDG_DATA_HOME or ~/.local/share")) {}
 
 std::string DatabaseOption::path() const {
-    return path_.empty() ? default_database_path() : path_;
+    return option_->count() > 0 ? path_ : default_database_path();
 }
 
 std::optional<Database> DatabaseOption::open_read_only() const {
-    if (path_.empty() && !std::filesystem::exists(path())) {
+    if (option_->count() == 0 && !std::filesystem::exists(path())) {
+        note(fmt::format("there is no tuning database '{}' yet, so schedules are the heuristic's", path()));
         return std::nullopt;
     }
     return Database::open_read_only(path());
-}
-
-void warn(const std::string &text) {
-    fmt::print(stderr, "normforge: {}\n", text);
 }
 
 }  // namespace normforge

@@ -7,7 +7,6 @@
 
 #include "Halide.h"
 #include "autotune/database/database.h"
-#include "runtime/norm_problem.h"
 #include "runtime/user_error.h"
 
 namespace normforge {
@@ -18,41 +17,74 @@ public:
     using UserError::UserError;
 };
 
-// The options that name problems: --op and one for every other field, each a list; the problems are all
-// combinations.
-class ProblemOptions {
+// Calls parse(), which reads an option's text; its UserError becomes a UsageError that names the option.
+template <typename Parse>
+auto parse_option(const std::string &option, Parse &&parse) {
+    try {
+        return parse();
+    } catch (const UserError &error) {
+        throw UsageError(option + ": " + error.what());
+    }
+}
+
+// A whole number from 1 on, in the bounds of problem fields.
+int64_t parse_count(const std::string &option, const std::string &text);
+
+// An option of one value, which `type` stands for in the help. The value that is there before is the default, and
+// an empty one is none. The last one given counts. CLI11 parses no values: its messages do not tell what is
+// allowed.
+CLI::Option *add_value(CLI::App &command, const std::string &option, const std::string &type, std::string &value,
+                       const std::string &help);
+
+CLI::Option *add_flag(CLI::App &command, const std::string &option, bool &value, const std::string &help);
+
+// An option of several values, separated by commas or given by repeating it.
+class ListOption {
 public:
-    explicit ProblemOptions(CLI::App &command);
-    std::vector<NormProblem> problems() const;
-    NormProblem only_problem() const;  // UsageError for more than one
+    ListOption(CLI::App &command, const std::string &option, const std::string &type, const std::string &help,
+               const std::string &default_values = "");
+    ListOption(const ListOption &) = delete;  // the command refers to it
+    ListOption &operator=(const ListOption &) = delete;
+
+    CLI::Option &option() { return *option_; }
+    const std::string &name() const { return option_->get_lnames().front(); }  // without the dashes
+
+    // An empty value between commas is one too, to be refused by whoever parses it.
+    std::vector<std::string> values() const;
 
 private:
-    struct Field {
-        std::string name;
-        std::vector<std::string> texts;
-    };
-    std::vector<Field> fields_;
+    std::vector<std::string> texts_;
+    CLI::Option *option_;
 };
 
 // --rows, a list of positive numbers.
 class RowsOption {
 public:
-    RowsOption(CLI::App &command, const std::string &default_rows);
+    RowsOption(CLI::App &command, const std::string &help);
     std::vector<int64_t> rows() const;  // rising, without repeats
 
 private:
-    std::vector<std::string> texts_;
+    ListOption list_;
 };
 
-// --target, a list.
+// --target, one.
 class TargetOption {
 public:
     explicit TargetOption(CLI::App &command);
-    std::vector<Halide::Target> targets() const;
-    Halide::Target only_target() const;
+    Halide::Target target() const;
 
 private:
-    std::vector<std::string> names_ = {"host"};
+    std::string name_;
+};
+
+// --target, a list.
+class TargetsOption {
+public:
+    explicit TargetsOption(CLI::App &command);
+    std::vector<Halide::Target> targets() const;  // in the order given, without repeats
+
+private:
+    ListOption list_;
 };
 
 // --db, by default default_database_path().
@@ -60,14 +92,13 @@ class DatabaseOption {
 public:
     explicit DatabaseOption(CLI::App &command);
     std::string path() const;
-    // Nothing where no --db is given and the default file does not exist.
+
+    // Nothing, and a note on standard error, where no --db is given and the default file does not exist.
     std::optional<Database> open_read_only() const;
 
 private:
     std::string path_;
+    CLI::Option *option_;
 };
-
-// Standard error, in the manner of "normforge: text".
-void warn(const std::string &text);
 
 }  // namespace normforge

@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
+#include <charconv>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "autotune/base/enum_text.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
+#include "autotune/cli/problem_options.h"
+#include "autotune/cli/standard_streams.h"
 #include "autotune/search/resolver.h"
 #include "autotune/search/tuner.h"
 #include "schedules/target.h"
@@ -17,13 +21,14 @@ namespace {
 
 struct TuneOptions {
     explicit TuneOptions(CLI::App &command)
-        : problems(command), rows(command, "1,512"), target(command), db(command) {
-        command.add_option("--effort", effort, "How many schedules to try: " + names_of(kEfforts))
-            ->capture_default_str();
-        command.add_option("--seed", seed, "Of the order in which schedules are tried")->capture_default_str();
-        command.add_flag("--if-missing", if_missing, "Skip problems that the database has a valid result for");
-        command.add_flag("--json", json, "Print the results as JSON");
-        command.add_flag("--quiet", quiet, "Show no progress");
+        : problems(command, ProblemOptions::Count::several), rows(command, "Numbers of rows to tune for"),
+          target(command), db(command) {
+        add_value(command, "--effort", "EFFORT", effort, "How many schedules to try: " + names_of(kEfforts));
+        add_value(command, "--seed", "NUMBER", seed, "Decides which schedules are tried, and in which order");
+        add_flag(command, "--if-missing", if_missing,
+                 "Skip problems that the database has a valid result for, whatever its numbers of rows");
+        add_flag(command, "--json", json, kJsonHelp);
+        add_flag(command, "--quiet", quiet, "Show no progress and do not name skipped problems");
     }
 
     ProblemOptions problems;
@@ -31,18 +36,22 @@ struct TuneOptions {
     TargetOption target;
     DatabaseOption db;
     std::string effort = "quick";
-    uint64_t seed = 1;
+    std::string seed = "1";
     bool if_missing = false;
     bool json = false;
     bool quiet = false;
 };
 
-Effort parse_effort(const std::string &text) {
-    try {
-        return value_named(kEfforts, text);
-    } catch (const UserError &error) {
-        throw UsageError(std::string("--effort: ") + error.what());
+// The database stores it as a signed number.
+uint64_t parse_seed(const std::string &text) {
+    constexpr auto kLargest = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    uint64_t seed = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (error != std::errc() || stop != text.data() + text.size() || seed > kLargest) {
+        throw UsageError(
+            fmt::format("--seed: seed is '{}'; allowed: a whole number from 0 to {}", text, kLargest));
     }
+    return seed;
 }
 
 std::string count_text(const std::map<TrialStatus, int> &trials) {
@@ -54,15 +63,14 @@ std::string count_text(const std::map<TrialStatus, int> &trials) {
 }
 
 void print_text(const NormProblem &problem, const TuneReport &report) {
-    fmt::print("{}\n", to_text(problem));
+    print("{}\n", to_text(problem));
     for (const Choice &choice : report.selection.choices) {
-        fmt::print("  {:>5} row{} {:>10.4g} us, heuristic {:>10.4g} us, {:.2f}x  {}\n", choice.rows,
-                   choice.rows == 1 ? ": " : "s:", choice.nanoseconds / 1e3, choice.reference_nanoseconds / 1e3,
-                   1 / choice.ratio, choice.knobs);
+        print("  rows={:<6} {:>10.4g} us, heuristic {:>10.4g} us, {:.2f}x  {}\n", choice.rows,
+              choice.nanoseconds / 1e3, choice.reference_nanoseconds / 1e3, 1 / choice.ratio, choice.knobs);
     }
-    fmt::print("  noise {:.1f} %, trials: {}, {:.1f} s\n", report.selection.noise * 100, count_text(report.trials),
-               report.seconds);
-    std::fflush(stdout);
+    print("  noise {:.1f} %, trials: {}, {:.1f} s\n", report.selection.noise * 100, count_text(report.trials),
+          report.seconds);
+    flush_output();  // the next problem takes a while
 }
 
 Json report_json(const TuneRequest &request, const TuneReport &report) {
@@ -78,48 +86,55 @@ Json report_json(const TuneRequest &request, const TuneReport &report) {
 }
 
 std::vector<NormProblem> without_known(const std::vector<NormProblem> &problems, const Halide::Target &target,
-                                       const std::string &path) {
+                                       const std::string &path, bool quiet) {
     if (!std::filesystem::exists(path)) {
         return problems;
     }
     const Database database = Database::open_read_only(path);
     std::vector<NormProblem> missing;
     for (const ResolvedKernel &kernel : resolve(problems, {target}, &database)) {
-        if (kernel.tuned) {
-            fmt::print(stderr, "{}: already {}\n", to_text(kernel.problem), kernel.source);
-        } else {
+        if (!kernel.tuned) {
             missing.push_back(kernel.problem);
+        } else if (!quiet) {
+            note(fmt::format("skipped {}: already {}", to_text(kernel.problem), kernel.source));
         }
     }
     return missing;
 }
 
-void tune_problems(const TuneOptions &options) {
-    const Effort effort = parse_effort(options.effort);
-    const Halide::Target target = options.target.only_target();
-    std::vector<NormProblem> problems = options.problems.problems();
-    const std::vector<int64_t> rows = options.rows.rows();
-    const std::string path = options.db.path();
-    if (options.if_missing) {
-        problems = without_known(problems, target, path);
-    }
-    Database database = Database::open(path);
+Json tune_each(const std::vector<NormProblem> &problems, TuneRequest request, const TuneOptions &options) {
     Json results = Json::array();
-    for (const NormProblem &problem : problems) {
-        const TuneRequest request{problem, target, rows, effort, options.seed};
+    Database database = Database::open(options.db.path());
+    for (size_t index = 0; index < problems.size(); index++) {
+        request.problem = problems[index];
+        if (!options.quiet) {
+            note(fmt::format("tuning {} ({} of {})", to_text(request.problem), index + 1, problems.size()));
+        }
         TuneReport report;
         {
             Progress progress(options.quiet ? Progress::Mode::silent : Progress::Mode::automatic);
             report = tune(request, database, progress);
         }
-        if (options.json) {
-            results.push_back(report_json(request, report));
-        } else {
-            print_text(problem, report);
+        results.push_back(report_json(request, report));
+        if (!options.json) {
+            print_text(request.problem, report);
         }
     }
+    return results;
+}
+
+void tune_problems(const TuneOptions &options) {
+    std::vector<NormProblem> problems = options.problems.problems();
+    const Effort effort = parse_option("--effort", [&] { return value_named(kEfforts, options.effort); });
+    const TuneRequest request{{}, options.target.target(), options.rows.rows(), effort, parse_seed(options.seed)};
+    require_runnable(request.target);  // before a database is made
+    if (options.if_missing) {
+        problems = without_known(problems, request.target, options.db.path(), options.quiet);
+    }
+    // A database that may only be read will do where nothing is left to write.
+    const Json results = problems.empty() ? Json::array() : tune_each(problems, request, options);
     if (options.json) {
-        fmt::print("{}\n", results.dump(2));
+        print_json(results);
     }
 }
 
@@ -128,6 +143,10 @@ void tune_problems(const TuneOptions &options) {
 void add_tune_command(CLI::App &program, Run &run) {
     CLI::App &command = *program.add_subcommand(
         "tune", "Measure schedules on this machine and keep every trial in the tuning database");
+    command.footer("Examples:\n"
+                   "  normforge tune --op rms_norm --hidden 4096\n"
+                   "  normforge tune --op layer_norm,rms_norm --hidden 384,576 --rows 1,64 \\\n"
+                   "      --effort normal --db tuning.db");
     auto options = std::make_shared<TuneOptions>(command);
     command.callback([options, &run] { run = [options] { tune_problems(*options); }; });
 }

@@ -11,10 +11,10 @@ namespace {
 constexpr double kRounding = 0x1p-24;    // of one f32 operation, relative
 constexpr double kUnderflow = 0x1p-149;  // the smallest f32
 
-// A lane adds at most 127 values before its sum moves to f64 (generators/row_moments); two more for the operations
-// that make a value.
+// A lane adds at most 127 steps and a value of the tail before its sum moves to f64 (generators/row_moments); two
+// more for the operations that make a value.
 double sum_rounding(size_t hidden) {
-    return (static_cast<double>(std::min<size_t>(hidden, 127)) + 2) * kRounding;
+    return (static_cast<double>(std::min<size_t>(hidden, 128)) + 2) * kRounding;
 }
 
 // What the row's statistics may be off by.
@@ -39,6 +39,9 @@ StatisticsError pivoted_error(std::span<const float> x, double mean, double vari
         absolute += std::abs(double(x[i]));
         deviation += std::abs(distances[i]);
     }
+    if (deviation == 0) {
+        return {0, 0};  // differences from any pivot are equal and few units of the last place, so sums are exact
+    }
     const double count = static_cast<double>(x.size());
     const double rounding = sum_rounding(x.size());
     const size_t second = std::min<size_t>(1, x.size() - 1);
@@ -59,8 +62,9 @@ std::vector<double> error_bounds(const NormProblem &problem, std::span<const flo
     const double count = static_cast<double>(x.size());
     double mean = 0;
     if (problem.op == NF_LAYER_NORM) {
+        mean = x.front();
         for (float value : x) {
-            mean += value / count;
+            mean += (double(value) - x.front()) / count;  // of equal values exactly their value
         }
     }
     double mean_square = 0;
@@ -87,8 +91,7 @@ std::vector<double> error_bounds(const NormProblem &problem, std::span<const flo
         // Subtracting the mean in two parts and the products round four times, the last addition once.
         // rstd_error may be infinite; at the mean itself it has nothing to stretch.
         const double stretched = distance == 0 ? 0 : distance * (rstd_error + 4 * kRounding);
-        bounds[i] = scale * (error.mean + stretched) +
-                    kRounding * (scale * distance + shift) + 4 * kUnderflow;
+        bounds[i] = scale * (error.mean + stretched) + kRounding * (scale * distance + shift) + 4 * kUnderflow;
         if (distance == 0 && error.mean == 0) {
             bounds[i] = kRounding * shift + kUnderflow;
         }

@@ -1,5 +1,8 @@
 #include "autotune/measure/timing.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -7,6 +10,7 @@
 #include <new>
 
 #include "autotune/measure/test_rows.h"
+#include "runtime/user_error.h"
 
 namespace normforge {
 
@@ -28,6 +32,18 @@ void fill(float *values, size_t count, double mean, double deviation, uint64_t s
     }
 }
 
+void require_memory_for(const NormProblem &problem, int64_t rows) {
+    const double needed = static_cast<double>(row_bytes(problem)) * static_cast<double>(rows);
+    const double half =
+        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 2;
+    if (needed > half) {
+        throw UserError(
+            fmt::format("{} rows of {} values take {:.1f} GB; at most half of this machine's memory, {:.1f} GB, "
+                        "may be used: give fewer rows",
+                        rows, problem.hidden, needed / 1e9, half / 1e9));
+    }
+}
+
 }  // namespace
 
 void TimingOperands::Free::operator()(void *block) const {
@@ -35,6 +51,7 @@ void TimingOperands::Free::operator()(void *block) const {
 }
 
 TimingOperands::TimingOperands(const NormProblem &problem, int64_t rows) {
+    require_memory_for(problem, rows);
     const auto hidden = static_cast<size_t>(problem.hidden);
     const size_t values = static_cast<size_t>(rows) * hidden;
     const size_t bytes = 2 * whole_pages(values) + 2 * whole_pages(hidden);

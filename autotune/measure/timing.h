@@ -16,6 +16,7 @@ namespace normforge {
 // 4), where the first cache takes two of them for each other.
 class TimingOperands {
 public:
+    // Throws UserError where they would take more than half of this machine's memory.
     TimingOperands(const NormProblem &problem, int64_t rows);
 
     const nf_arguments &arguments() const { return arguments_; }

@@ -17,6 +17,7 @@ constexpr double kLeastGain = 0.01;
 
 struct Measured {
     const Trial *trial;
+    bool is_reference;
     double ratio;
     double handicapped;  // the ratio by which it is compared: the reference's is made smaller by the least gain
 };
@@ -51,9 +52,10 @@ Finalists finalists(const std::vector<Trial> &trials, int64_t rows, const std::s
     Finalists result;
     for (const Trial &trial : trials) {
         if (trial.rows == rows && trial.status == TrialStatus::ok && trial.samples.size() == most) {
+            const bool is_reference = trial.knobs == reference_knobs;
             const double ratio = median_ratio(trial);
-            const double handicapped = trial.knobs == reference_knobs ? ratio * (1 - least_gain) : ratio;
-            result[trial.output_digest].push_back({&trial, ratio, handicapped});
+            const double handicapped = is_reference ? ratio * (1 - least_gain) : ratio;
+            result[trial.output_digest].push_back({&trial, is_reference, ratio, handicapped});
         }
     }
     return result;
@@ -62,8 +64,9 @@ Finalists finalists(const std::vector<Trial> &trials, int64_t rows, const std::s
 const Measured &best_of(const std::vector<Measured> &measured, double noise) {
     const double fastest = std::ranges::min_element(measured, {}, &Measured::handicapped)->handicapped;
     auto rank = [&](const Measured &m) {
-        const bool tied = m.handicapped <= fastest * (1 + noise);
-        return std::tuple(!tied, m.trial->code_bytes, m.trial->knobs);
+        // The reference takes no part in ties: its handicap decides whether it stays.
+        const bool in_front = m.handicapped <= fastest * (m.is_reference ? 1 : 1 + noise);
+        return std::tuple(!in_front, !m.is_reference, m.trial->code_bytes, m.trial->knobs);
     };
     return *std::ranges::min_element(measured, {}, rank);
 }

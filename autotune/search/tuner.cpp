@@ -136,11 +136,8 @@ void time_rows(Field &field, const std::vector<size_t> &places, const TimingOper
 }
 
 void time_all(Field &field, const TuneRequest &request, LoadedKernel::Entry reference,
-              const std::string &reference_knobs, Database &database, Progress &progress) {
-    std::vector<TimingOperands> operands;
-    for (int64_t rows : request.rows) {
-        operands.emplace_back(request.problem, rows);
-    }
+              const std::string &reference_knobs, const std::vector<TimingOperands> &operands, Database &database,
+              Progress &progress) {
     int first_block = 0;
     for (const Round &round : kRounds) {
         const std::vector<size_t> places =
@@ -154,19 +151,15 @@ void time_all(Field &field, const TuneRequest &request, LoadedKernel::Entry refe
     }
 }
 
-void require_runnable(const Halide::Target &target) {
-    const uint64_t missing = needed_cpu_features(target) & ~cpu_features();
-    if (missing != 0) {
-        throw UserError("target " + target_name(target) + " cannot be tuned here: this CPU lacks " +
-                        feature_names(missing));
-    }
-}
-
 }  // namespace
 
 TuneReport tune(const TuneRequest &request, Database &database, Progress &progress) {
     require_runnable(request.target);
     const Clock::time_point started = Clock::now();
+    std::vector<TimingOperands> operands;  // first, since they may not fit the memory
+    for (int64_t rows : request.rows) {
+        operands.emplace_back(request.problem, rows);
+    }
     const int64_t session = database.begin_session(
         {request.problem, detect_hardware(), current_toolchain(), target_name(request.target)},
         static_cast<int64_t>(request.seed), std::string(name_of(kEfforts, request.effort)));
@@ -193,7 +186,7 @@ TuneReport tune(const TuneRequest &request, Database &database, Progress &progre
             throw std::runtime_error("the heuristic's kernel for " + to_text(request.problem) +
                                      " is unusable: " + reference.trial.message);
         }
-        time_all(field, request, reference.kernel->entry(), reference.trial.knobs, database, progress);
+        time_all(field, request, reference.kernel->entry(), reference.trial.knobs, operands, database, progress);
         report.selection = select_best(field.trials, reference.trial.knobs);
         for (const Trial &trial : field.trials) {
             report.trials[trial.status]++;
@@ -205,6 +198,14 @@ TuneReport tune(const TuneRequest &request, Database &database, Progress &progre
     database.end_session(session, SessionState::done, report.selection.noise);
     report.seconds = std::chrono::duration<double>(Clock::now() - started).count();
     return report;
+}
+
+void require_runnable(const Halide::Target &target) {
+    const uint64_t missing = needed_cpu_features(target) & ~cpu_features();
+    if (missing != 0) {
+        throw UserError("target " + target_name(target) + " cannot be tuned here: this CPU lacks " +
+                        feature_names(missing));
+    }
 }
 
 Toolchain current_toolchain() {

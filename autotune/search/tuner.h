@@ -33,6 +33,9 @@ struct TuneReport {
 // fails.
 TuneReport tune(const TuneRequest &request, Database &database, Progress &progress);
 
+// Throws UserError for a target that this CPU cannot run.
+void require_runnable(const Halide::Target &target);
+
 // The versions that kernels are made with now.
 Toolchain current_toolchain();
 
