@@ -3,18 +3,17 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "autotune/library/embedded_files.h"
 #include "autotune/library/library_writer.h"
 #include "tests/library_examples.h"
+#include "tests/symbols_by_nm.h"
 #include "tests/temporary_folder.h"
 
 namespace normforge {
@@ -36,23 +35,6 @@ std::set<std::string> kernel_symbols() {
     for (const LibraryKernel &kernel : example_kernels()) {
         for (const LibraryVariant &variant : kernel.variants) {
             symbols.insert(symbol_of(kernel, variant));
-        }
-    }
-    return symbols;
-}
-
-// The global symbols that a file defines.
-std::set<std::string> symbols_by_nm(const std::string &options, const std::filesystem::path &file) {
-    const std::string command = NORMFORGE_NM " --defined-only -P " + options + " '" + file.string() + "'";
-    const std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen(command.c_str(), "r"), pclose);
-    std::set<std::string> symbols;
-    char line[4096];
-    while (std::fgets(line, sizeof line, pipe.get())) {
-        std::istringstream words(line);
-        std::string symbol;
-        std::string kind;
-        if (words >> symbol >> kind) {  // not a member's name
-            symbols.insert(symbol);
         }
     }
     return symbols;
@@ -82,7 +64,7 @@ TEST_F(Library, DefinesNoGlobalNamesButItsOwn) {
     std::set<std::string> expected = api_functions();
     expected.merge(kernel_symbols());
     expected.insert("norms_library");
-    std::set<std::string> found = symbols_by_nm("-g", folder / "libnorms.a");
+    std::set<std::string> found = symbols_by_nm("--defined-only -g", folder / "libnorms.a");
     std::erase_if(found, [](const std::string &symbol) { return symbol.starts_with("_ZN9normforge"); });
     EXPECT_EQ(found, expected);
 }
@@ -90,7 +72,7 @@ TEST_F(Library, DefinesNoGlobalNamesButItsOwn) {
 TEST_F(Library, ExportsTheApiAndItsTableAlone) {
     std::set<std::string> expected = api_functions();
     expected.insert("norms_library");
-    EXPECT_EQ(symbols_by_nm("-D", folder / "libnorms.so"), expected);
+    EXPECT_EQ(symbols_by_nm("--defined-only -D", folder / "libnorms.so"), expected);
 }
 
 struct Program {

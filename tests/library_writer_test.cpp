@@ -160,10 +160,12 @@ TEST_P(EachKind, LeavesNothingWhereTheLibraryCannotHaveItsName) {
 TEST_P(EachKind, KeepsTheFilesBeforeWhenTheDiskIsFull) {
     folder.write(GetParam().file, "library before");
     folder.write("norms.h", "header before");
-    const std::vector<LibraryKernel> &kernels = example_kernels();  // made before, as the compiler writes files too
+    const std::vector<LibraryKernel> &kernels =
+        example_kernels();  // made before, as the compiler writes files too
     {
         const FileSizeLimit limit(4096);
-        EXPECT_TRUE(contains(error_of_writing("norms", folder.path(), GetParam().kind, kernels), "File too large"));
+        EXPECT_TRUE(
+            contains(error_of_writing("norms", folder.path(), GetParam().kind, kernels), "File too large"));
     }
     EXPECT_EQ(file_names(folder.path()), (std::set<std::string>{GetParam().file, "norms.h"}));
     EXPECT_EQ(folder.read(GetParam().file), "library before");

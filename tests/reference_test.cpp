@@ -1,10 +1,11 @@
 #include "runtime/reference.h"
 
 #include <cmath>
-#include <functional>
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
+
+#include "tests/pinned_rows.h"
 
 namespace normforge {
 namespace {
@@ -25,27 +26,9 @@ std::vector<double> norm(nf_op op, const std::vector<float> &x, float epsilon) {
     return y;
 }
 
-std::vector<float> row(int hidden, const std::function<double(int)> &value) {
-    std::vector<float> x(hidden);
-    for (int index = 0; index < hidden; index++) {
-        x[index] = static_cast<float>(value(index));
-    }
-    return x;
-}
+class EachPinnedRow : public testing::TestWithParam<PinnedRow> {};
 
-struct Pinned {
-    const char *name;
-    nf_op op;
-    std::vector<float> x;
-    float epsilon;
-    std::vector<std::pair<int64_t, double>> y;  // by index; a negative one counts from the end
-};
-
-class PinnedRow : public testing::TestWithParam<Pinned> {};
-
-// Pinned to seven digits, so that the oracle cannot change with the kernels that it judges. The rows are those on
-// which public norm kernels failed: large means, sums that overflow, unequal parts, long rows.
-TEST_P(PinnedRow, HasTheseValues) {
+TEST_P(EachPinnedRow, HasTheseValues) {
     const std::vector<double> y = norm(GetParam().op, GetParam().x, GetParam().epsilon);
     for (const auto &[index, expected] : GetParam().y) {
         EXPECT_NEAR(y.at(index < 0 ? y.size() + index : index), expected,
@@ -54,67 +37,14 @@ TEST_P(PinnedRow, HasTheseValues) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, PinnedRow,
-    testing::Values(
-        Pinned{
-            "mean_50000",
-            NF_LAYER_NORM,
-            row(8, [](int i) { return 50000 + 0.5 * i; }),
-            1e-5f,
-            {{0, -1.5275194}, {1, -1.0910853}, {2, -0.6546512}, {3, -0.2182171}, {4, 0.2182171}, {7, 1.5275194}}},
-        Pinned{"one_differs_in_4099",
-               NF_LAYER_NORM,
-               row(4099, [](int i) { return i == 4098 ? 332 : 333; }),
-               1e-5f,
-               {{0, 0.0153105}, {4097, 0.0153105}, {-1, -62.742326}}},
-        Pinned{"mean_4096_and_tiny_steps",
-               NF_LAYER_NORM,
-               row(32, [](int i) { return 4096 + i / 1024.0; }),
-               1e-5f,
-               {{0, -1.5841438}, {31, 1.5841438}, {16, 1.5841438 / 31}}},
-        Pinned{"mean_1000_and_tiny_steps",
-               NF_LAYER_NORM,
-               row(16, [](int i) { return 1000 + i / 1024.0; }),
-               1e-5f,
-               {{0, -1.3313334}, {15, 1.3313334}}},
-        Pinned{"squares_beyond_f32", NF_RMS_NORM, row(512, [](int) { return 1e25; }), 1e-6f, {{0, 1}, {-1, 1}}},
-        Pinned{"squares_below_f32", NF_RMS_NORM, row(4, [](int) { return 1e-30; }), 0, {{0, 1}, {3, 1}}},
-        Pinned{"variance_beyond_f32",
-               NF_LAYER_NORM,
-               row(8, [](int i) { return i % 2 ? 2e20 : 1e20; }),
-               1e-5f,
-               {{0, -1}, {7, 1}}},
-        Pinned{"one_outlier_and_large_epsilon",
-               NF_RMS_NORM,
-               row(1024, [](int i) { return i == 5 ? 64 : 0.01; }),
-               1e-3f,
-               {{5, 31.9956013}, {0, 0.0049993}}},
-        Pinned{"zeros", NF_RMS_NORM, row(1024, [](int) { return 0; }), 1e-3f, {{0, 0}, {-1, 0}}},
-        Pinned{"million_of_a_tenth", NF_RMS_NORM, row(1 << 20, [](int) { return 0.1; }), 1e-6f, {{0, 0.9999500}}},
-        Pinned{"only_the_tail_counts",
-               NF_LAYER_NORM,
-               row(9, [](int i) { return i == 8 ? 9 : 0; }),
-               1e-5f,
-               {{0, -0.3535532}, {7, -0.3535532}, {8, 2.8284254}}},
-        Pinned{"nine_steps",
-               NF_LAYER_NORM,
-               row(9, [](int i) { return i; }),
-               1e-5f,
-               {{0, -1.5491922}, {8, 1.5491922}}},
-        Pinned{"hidden_33",
-               NF_RMS_NORM,
-               row(33, [](int i) { return 1 + i % 3; }),
-               1e-6f,
-               {{0, 0.4629100}, {1, 0.9258200}, {2, 1.3887300}, {-1, 1.3887300}}},
-        Pinned{"one_value", NF_LAYER_NORM, {3}, 1e-5f, {{0, 0}}}),
-    [](const auto &test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, EachPinnedRow, testing::ValuesIn(pinned_rows()),
+                         [](const auto &test) { return test.param.name; });
 
 // A plain sum of these squares is off by 1.3e-12.
 TEST(Reference, LongRowKeepsTheDigitsOfF64) {
     const double value = 0.1f;
     const double expected = value / std::sqrt(value * value + static_cast<double>(1e-6f));
-    for (double y : norm(NF_RMS_NORM, row((1 << 20) + 1, [&](int) { return value; }), 1e-6f)) {
+    for (double y : norm(NF_RMS_NORM, make_row((1 << 20) + 1, [&](int) { return value; }), 1e-6f)) {
         ASSERT_NEAR(y, expected, 1e-15);
     }
 }
@@ -128,7 +58,7 @@ TEST(Reference, DeviationsKeepTheDigitsOfF64) {
 // Mean 1e4, deviation 1e-2: the values' distances from the mean are exact in f32.
 TEST(Reference, LargeMeanCostsNoDigits) {
     const double step = std::ldexp(1, -7);
-    const auto x = row(4096, [&](int i) { return i % 2 ? 1e4 + step : 1e4 - step; });
+    const auto x = make_row(4096, [&](int i) { return i % 2 ? 1e4 + step : 1e4 - step; });
     const double expected = step / std::sqrt(step * step + static_cast<double>(1e-5f));
     const std::vector<double> y = norm(NF_LAYER_NORM, x, 1e-5f);
     EXPECT_NEAR(y[0], -expected, 1e-14);

@@ -1,5 +1,7 @@
 #include "autotune/base/trial.h"
 
+#include <algorithm>
+
 #include "autotune/base/robust_stats.h"
 
 namespace normforge {
@@ -10,6 +12,16 @@ double median_ratio(const Trial &trial) {
         ratios.push_back(sample.ns / sample.reference_ns);
     }
     return median(ratios);
+}
+
+size_t most_samples(const std::vector<Trial> &trials, int64_t rows) {
+    size_t most = 0;
+    for (const Trial &trial : trials) {
+        if (trial.rows == rows && trial.status == TrialStatus::ok) {
+            most = std::max(most, trial.samples.size());
+        }
+    }
+    return most;
 }
 
 }  // namespace normforge

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,5 +43,9 @@ struct Trial {
 
 // The median over its samples of the trial's time over the reference's; NaN without samples.
 double median_ratio(const Trial &trial);
+
+// How many samples a trial has that was timed to the end at this number of rows: the most of any that is ok. One
+// with fewer was dropped on the way.
+size_t most_samples(const std::vector<Trial> &trials, int64_t rows);
 
 }  // namespace normforge

@@ -14,7 +14,10 @@ namespace normforge {
 namespace {
 
 constexpr const char *kProgramFooter =
-    R"(Exit status: 0 done; 1 failed, with the reason on standard error; 2 a mistake on
+    R"(A LIST has commas between its values, or its option is repeated. A command takes
+all combinations of its lists, each once.
+
+Exit status: 0 done; 1 failed, with the reason on standard error; 2 a mistake on
 the command line.
 
 Environment:

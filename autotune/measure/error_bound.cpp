@@ -62,10 +62,11 @@ std::vector<double> error_bounds(const NormProblem &problem, std::span<const flo
     const double count = static_cast<double>(x.size());
     double mean = 0;
     if (problem.op == NF_LAYER_NORM) {
-        mean = x.front();
+        double offset = 0;  // from the first value, so that equal values have exactly their mean
         for (float value : x) {
-            mean += (double(value) - x.front()) / count;  // of equal values exactly their value
+            offset += double(value) - x.front();
         }
+        mean = x.front() + offset / count;
     }
     double mean_square = 0;
     for (float value : x) {

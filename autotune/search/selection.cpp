@@ -43,12 +43,7 @@ using Finalists = std::map<std::string, std::vector<Measured>>;
 
 Finalists finalists(const std::vector<Trial> &trials, int64_t rows, const std::string &reference_knobs,
                     double least_gain) {
-    size_t most = 1;
-    for (const Trial &trial : trials) {
-        if (trial.rows == rows && trial.status == TrialStatus::ok) {
-            most = std::max(most, trial.samples.size());
-        }
-    }
+    const size_t most = std::max<size_t>(1, most_samples(trials, rows));
     Finalists result;
     for (const Trial &trial : trials) {
         if (trial.rows == rows && trial.status == TrialStatus::ok && trial.samples.size() == most) {

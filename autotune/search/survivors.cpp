@@ -16,12 +16,15 @@ using ByRows = std::map<int64_t, std::vector<size_t>>;
 
 std::vector<size_t> survivors(const std::vector<Trial> &trials, size_t digests, size_t per_digest,
                               const std::string &reference_knobs) {
-    std::set<int64_t> all_rows;
+    std::map<int64_t, size_t> last_round;  // samples of who was in it, by rows
     std::map<std::string, ByRows> by_digest;
     for (size_t index = 0; index < trials.size(); index++) {
-        all_rows.insert(trials[index].rows);
-        if (trials[index].status == TrialStatus::ok) {
-            by_digest[trials[index].output_digest][trials[index].rows].push_back(index);
+        const Trial &trial = trials[index];
+        if (!last_round.contains(trial.rows)) {
+            last_round[trial.rows] = most_samples(trials, trial.rows);
+        }
+        if (trial.status == TrialStatus::ok && trial.samples.size() == last_round[trial.rows]) {
+            by_digest[trial.output_digest][trial.rows].push_back(index);
         }
     }
     std::vector<std::pair<double, std::string>> ranking;
@@ -31,7 +34,7 @@ std::vector<size_t> survivors(const std::vector<Trial> &trials, size_t digests, 
             std::ranges::stable_sort(places, {}, [&](size_t place) { return median_ratio(trials[place]); });
             score += std::log(median_ratio(trials[places.front()]));
         }
-        if (by_rows.size() == all_rows.size()) {
+        if (by_rows.size() == last_round.size()) {
             ranking.emplace_back(score, digest);
         }
     }

@@ -1,0 +1,193 @@
+// Mistakes of users: each gives one line that says what was wrong and what is allowed, and leaves no trace.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "autotune/database/database.h"
+#include "autotune/database/schema.h"
+#include "tests/cli_runner.h"
+
+namespace normforge {
+namespace {
+
+using testing::IsSubstring;
+
+struct BadLine {
+    const char *name;
+    const char *line;
+    int status;
+    const char *message;
+};
+
+constexpr BadLine kBadLines[] = {
+    {"HiddenZero", "tune --op rms_norm --hidden 0", 2,
+     "--hidden: hidden is '0'; allowed: a whole number from 1 to 33554432"},
+    {"HiddenNegative", "build --op rms_norm --hidden -1 --name n --out {}", 2,
+     "--hidden: hidden is '-1'; allowed: a whole number from 1 to 33554432"},
+    {"HiddenNegativeAfterEquals", "bench --op rms_norm --hidden=-1", 2,
+     "--hidden: hidden is '-1'; allowed: a whole number from 1 to 33554432"},
+    {"HiddenNoNumber", "inspect --op rms_norm --hidden 8x", 2,
+     "--hidden: hidden is '8x'; allowed: a whole number from 1 to 33554432"},
+    {"HiddenTooLarge", "tune --op rms_norm --hidden 33554433", 2,
+     "--hidden: hidden is '33554433'; allowed: a whole number from 1 to 33554432"},
+    {"HiddenBeyondNumbers", "tune --op rms_norm --hidden 99999999999999999999", 2, "is '99999999999999999999'"},
+    {"HiddenEmpty", "tune --op rms_norm --hidden ''", 2,
+     "--hidden: hidden is ''; allowed: a whole number from 1 to 33554432"},
+    {"HiddenEmptyInList", "tune --op rms_norm --hidden 8,,16", 2,
+     "--hidden: hidden is ''; allowed: a whole number from 1 to 33554432"},
+    {"HiddenSecond", "tune --op rms_norm --hidden 8 --hidden 0", 2,
+     "--hidden: hidden is '0'; allowed: a whole number from 1 to 33554432"},
+    {"HiddenWithoutValue", "tune --op rms_norm --hidden", 2,
+     "--hidden needs a value; see 'normforge tune --help'"},
+    {"HiddenMissing", "tune --op rms_norm", 2, "--hidden is required; see 'normforge tune --help'"},
+    {"OpMissing", "bench --hidden 8", 2, "--op is required; see 'normforge bench --help'"},
+    {"OpUnknown", "tune --op norm --hidden 8", 2, "--op: op is 'norm'; allowed: layer_norm, rms_norm"},
+    {"DtypeUnknown", "tune --op rms_norm --hidden 8 --dtype f33", 2, "--dtype: dtype is 'f33'; allowed: f32"},
+    {"DtypeNone", "tune --op rms_norm --hidden 8 --dtype none", 2, "--dtype: dtype is 'none'; allowed: f32"},
+    {"WeightUnknown", "tune --op rms_norm --hidden 8 --weight f33", 2,
+     "--weight: weight is 'f33'; allowed: f32, none"},
+    {"RowsZero", "tune --op rms_norm --hidden 8 --rows 1,0", 2,
+     "--rows: rows is '0'; allowed: a whole number from 1 to 33554432"},
+    {"EffortUnknown", "tune --op rms_norm --hidden 8 --effort huge", 2,
+     "--effort: 'huge' is none of quick, normal, exhaustive"},
+    {"SeedNegative", "tune --op rms_norm --hidden 8 --seed -1", 2,
+     "--seed: seed is '-1'; allowed: a whole number from 0 to 9223372036854775807"},
+    {"SeedTooLarge", "tune --op rms_norm --hidden 8 --seed 9223372036854775808", 2,
+     "--seed: seed is '9223372036854775808'; allowed: a whole number from 0 to 9223372036854775807"},
+    {"SeedNoNumber", "tune --op rms_norm --hidden 8 --seed x", 2,
+     "--seed: seed is 'x'; allowed: a whole number from 0 to 9223372036854775807"},
+    {"TargetUnknown", "tune --op rms_norm --hidden 8 --target z80", 2,
+     "--target: unknown target 'z80'; allowed are host and"},
+    {"TargetWithoutSchedules", "inspect --op rms_norm --hidden 8 --target arm-64-linux", 2,
+     "--target: target 'arm-64-linux' has no"},
+    {"TargetSecond", "build --op rms_norm --hidden 8 --untuned --name n --out {}/o --target host,z80", 2,
+     "--target: unknown target 'z80'"},
+    {"FlagWithValue", "tune --op rms_norm --hidden 8 --json=1", 2,
+     "--json takes no value; see 'normforge tune --help'"},
+    {"OptionUnknown", "tune --op rms_norm --hidden 8 --bogus", 2,
+     "unknown option '--bogus'; see 'normforge tune --help'"},
+    {"OptionUnknownBeforeRequired", "build --bogus", 2, "unknown option '--bogus'; see 'normforge build --help'"},
+    {"OptionUnknownOfProgram", "--bogus", 2, "unknown option '--bogus'; see 'normforge --help'"},
+    {"ArgumentUnexpected", "tune --op rms_norm --hidden 8 more", 2,
+     "unexpected argument 'more'; see 'normforge tune --help'"},
+    {"CommandUnknown", "tone", 2, "unknown command 'tone'; allowed: tune, build, db, inspect, bench, doctor"},
+    {"CommandSecond", "doctor tune", 2, "unexpected argument 'tune'; see 'normforge doctor --help'"},
+    {"DbCommandUnknown", "db shaw {}/text", 2, "unknown command 'shaw'; allowed: show, best"},
+    {"DbFileMissing", "db show", 2, "FILE is required; see 'normforge db show --help'"},
+    {"NameMissing", "build --op rms_norm --hidden 8 --untuned --out {}", 2, "--name is required"},
+    {"OutMissing", "build --op rms_norm --hidden 8 --untuned --name n", 2, "--out is required"},
+    {"OutEmpty", "build --op rms_norm --hidden 8 --untuned --name n --out ''", 2,
+     "--out: it is empty; allowed: a folder"},
+    {"UntunedWithDatabase", "build --op rms_norm --hidden 8 --untuned --name n --out {}/o --db {}/text", 2,
+     "excludes"},
+    {"KnobUnknown", "inspect --op rms_norm --hidden 8 --knobs colour=red", 2,
+     "--knobs: unknown knob 'colour'; known are sums"},
+    {"KnobsEmpty", "inspect --op rms_norm --hidden 8 --knobs ''", 2, "--knobs: "},
+    {"KnobsWithRows", "inspect --op rms_norm --hidden 8 --knobs vector=4 --rows 2", 2, "--knobs excludes --rows"},
+    {"EmitUnknown", "inspect --op rms_norm --hidden 8 --emit c", 2,
+     "--emit: 'c' is none of knobs, stmt, asm, bitcode"},
+    {"InspectRowsNegative", "inspect --op rms_norm --hidden 8 --rows=-4", 2,
+     "--rows: rows is '-4'; allowed: a whole number from 1 to 33554432"},
+    {"InspectOfTwo", "inspect --op rms_norm --hidden 8,16", 2, "the options name 2 problems; allowed is one"},
+    {"TuneTextAsDatabase", "tune --op rms_norm --hidden 8 --db {}/text", 1, "text': file is not a database"},
+    {"BenchTextAsDatabase", "bench --op rms_norm --hidden 8 --db {}/text", 1, "text': file is not a database"},
+    {"ShowText", "db show {}/text", 1, "text': file is not a database"},
+    {"TuneNewerDatabase", "tune --op rms_norm --hidden 8 --db {}/newer.db", 1,
+     "newer.db': written by a newer normforge (schema 1000;"},
+    {"BuildNewerDatabase", "build --op rms_norm --hidden 8 --name n --out {}/o --db {}/newer.db", 1, "by a newer"},
+    {"BestOfNewer", "db best {}/newer.db", 1, "written by a newer normforge"},
+    {"ShowMissingDatabase", "db show {}/none.db", 1, "none.db': there is no such file"},
+    {"BuildMissingDatabase", "build --op rms_norm --hidden 8 --name n --out {}/o --db {}/none.db", 1,
+     "no such file"},
+    {"BenchMissingDatabase", "bench --op rms_norm --hidden 8 --db {}/none.db", 1,
+     "none.db': there is no such file"},
+    {"DatabaseInFile", "tune --op rms_norm --hidden 8 --db {}/text/tuning.db", 1,
+     "text/tuning.db': cannot make its folder"},
+    {"DatabaseWithoutName", "tune --op rms_norm --hidden 8 --db ''", 1, "needs the name of a file"},
+    {"OutInFile", "build --op rms_norm --hidden 8 --untuned --name n --out {}/text/o", 1,
+     "text/o/libn.a: Not a directory"},
+    {"LibraryName", "build --op rms_norm --hidden 8 --untuned --name my-norms --out {}/o", 1,
+     "'my-norms' cannot name a library; allowed are letters"},
+};
+
+class BadLineTest : public CliTest, public testing::WithParamInterface<BadLine> {
+protected:
+    BadLineTest() {
+        folder.write("text", "Not a database, though it is a file that is longer than the header of one would be. "
+                             "A header has a hundred bytes.");
+        Database::open(folder / "newer.db");
+        SqliteConnection(folder / "newer.db", SqliteConnection::Mode::read_write)
+            .execute("PRAGMA user_version = 1000");
+    }
+
+    std::map<std::string, std::string> files() const {
+        std::map<std::string, std::string> files;
+        for (const auto &entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+            const std::string name = std::filesystem::relative(entry.path(), folder.path());
+            files[name] = entry.is_regular_file() ? folder.read(name) : "";
+        }
+        return files;
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, BadLineTest, testing::ValuesIn(kBadLines),
+                         [](const auto &test) { return std::string(test.param.name); });
+
+TEST_P(BadLineTest, GivesOneLineAndLeavesNothing) {
+    const std::map<std::string, std::string> before = files();
+    const Outcome outcome = run(GetParam().line);
+    EXPECT_EQ(outcome.status, GetParam().status);
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_TRUE(outcome.errors.starts_with("normforge: ")) << outcome.errors;
+    EXPECT_EQ(outcome.errors.find('\n'), outcome.errors.size() - 1) << outcome.errors;
+    EXPECT_PRED_FORMAT2(IsSubstring, GetParam().message, outcome.errors);
+    EXPECT_TRUE(files() == before);
+}
+
+TEST_F(CliTest, AnErrorWithALineBreakIsStillOneLine) {
+    environment["NORMFORGE_DB"] = "/dev/null/a\nb.db";
+    EXPECT_PRED_FORMAT2(IsSubstring, "'/dev/null/a b.db': cannot make its folder",
+                        run("tune --op rms_norm --hidden 8").errors);
+}
+
+struct Incomplete {
+    const char *name;
+    const char *line;
+    const char *usage;
+    const char *commands;
+};
+
+class IncompleteLineTest : public CliTest, public testing::WithParamInterface<Incomplete> {};
+
+INSTANTIATE_TEST_SUITE_P(All, IncompleteLineTest,
+                         testing::Values(Incomplete{"Program", "", "Usage: normforge COMMAND",
+                                                    "allowed: tune, build, db, inspect, bench, doctor"},
+                                         Incomplete{"Db", "db", "Usage: normforge db COMMAND",
+                                                    "allowed: show, best"}),
+                         [](const auto &test) { return std::string(test.param.name); });
+
+TEST_P(IncompleteLineTest, GivesTheHelpOnStandardError) {
+    const Outcome outcome = run(GetParam().line);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_TRUE(outcome.errors.starts_with(GetParam().usage)) << outcome.errors;
+    EXPECT_PRED_FORMAT2(IsSubstring, std::string("normforge: a command is required; ") + GetParam().commands,
+                        outcome.errors);
+}
+
+// A target that is right but not here: no database comes of it.
+TEST_F(CliTest, TuningForAnotherCpuFailsBeforeADatabaseIsMade) {
+    const Outcome outcome = run("tune --op rms_norm --hidden 8 --target x86-64-linux-avx512_sapphirerapids");
+    if (outcome.status == 0) {
+        GTEST_SKIP() << "this CPU has every feature that a target can name";
+    }
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_PRED_FORMAT2(IsSubstring, "this CPU lacks avx512_sapphirerapids", outcome.errors);
+    EXPECT_FALSE(std::filesystem::exists(folder / "default.db"));
+}
+
+}  // namespace
+}  // namespace normforge

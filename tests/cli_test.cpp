@@ -1,0 +1,237 @@
+// The program as a user runs it, where nothing goes wrong.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "runtime/norm_problem.h"
+#include "tests/cli_runner.h"
+
+namespace normforge {
+namespace {
+
+using nlohmann::json;
+using testing::IsSubstring;
+
+// Problems of few schedules are tuned in a second.
+constexpr const char *kSmall = "--op rms_norm --hidden 4 --rows 1 ";
+
+std::set<std::string> names_in(const std::filesystem::path &folder) {
+    std::set<std::string> names;
+    for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+        names.insert(entry.path().filename());
+    }
+    return names;
+}
+
+std::string first_line(const std::string &text) {
+    return text.substr(0, text.find('\n'));
+}
+
+TEST_F(CliTest, TuneTellsWhatTheDatabaseHolds) {
+    const json tuned =
+        run_json("tune --op rms_norm --hidden 64 --rows 1 --effort quick --seed 7 --db {}/new/t.db");
+    ASSERT_EQ(tuned.size(), 1u);
+    EXPECT_EQ(tuned[0]["op"], "rms_norm");
+    EXPECT_EQ(tuned[0]["hidden"], 64);
+    EXPECT_GT(tuned[0]["seconds"], 0);
+    ASSERT_EQ(tuned[0]["choices"].size(), 1u);
+    EXPECT_EQ(tuned[0]["choices"][0]["rows"], 1);
+    EXPECT_GT(tuned[0]["choices"][0]["ns"], 0);
+
+    const json best = run_json("db best {}/new/t.db");
+    ASSERT_EQ(best.size(), 1u);
+    for (const char *field : {"op", "dtype", "hidden", "target", "hardware", "noise", "choices"}) {
+        EXPECT_EQ(best[0][field], tuned[0][field]) << field;
+    }
+    const json shown = run_json("db show {}/new/t.db");
+    ASSERT_EQ(shown.size(), 1u);
+    EXPECT_EQ(shown[0]["state"], "done");
+    EXPECT_EQ(shown[0]["seed"], 7);
+    EXPECT_EQ(shown[0]["effort"], "quick");
+    EXPECT_EQ(shown[0]["trials"].size(), tuned[0]["trials"]["ok"]);
+    for (const json &trial : shown[0]["trials"]) {
+        EXPECT_GE(trial["samples"].size(), 3u) << trial["knobs"];
+    }
+}
+
+TEST_F(CliTest, TuneShowsProgressInPlainLinesOnStandardError) {
+    const Outcome outcome = run(std::string("tune ") + kSmall);
+    EXPECT_EQ(outcome.status, 0);
+    for (const char *part : {"hidden=4 (1 of 1)\n", "compiling: 0/", "checking accuracy: 0/", "timing: 0/"}) {
+        EXPECT_PRED_FORMAT2(IsSubstring, part, outcome.errors);
+    }
+    EXPECT_EQ(outcome.errors.find('\x1b'), std::string::npos);
+    EXPECT_TRUE(outcome.output.starts_with("op=rms_norm,")) << outcome.output;
+    EXPECT_EQ(run(std::string("tune --quiet --json ") + kSmall).errors, "");
+}
+
+TEST_F(CliTest, WhatIsTunedIsUsedAndNotTunedAgain) {
+    const std::string knobs = run_json(std::string("tune ") + kSmall)[0]["choices"][0]["knobs"];
+    const Outcome again = run(std::string("tune --if-missing --json ") + kSmall);
+    EXPECT_EQ(json::parse(again.output), json::array());
+    EXPECT_PRED_FORMAT2(IsSubstring, "hidden=4: already tuned: ", again.errors);
+    EXPECT_EQ(run_json("db show {}/default.db").size(), 1u);
+
+    const Outcome inspected = run(std::string("inspect ") + kSmall);
+    EXPECT_EQ(first_line(inspected.output), knobs);
+    EXPECT_PRED_FORMAT2(IsSubstring, "# tuned: ", inspected.output);
+    EXPECT_PRED_FORMAT2(IsSubstring,
+                        "\n  tuned: ", run("build --op rms_norm --hidden 4 --name norms --out {}/out").output);
+    EXPECT_PRED_FORMAT2(IsSubstring, "tuned: ", run_json(std::string("bench ") + kSmall)[0]["source"]);
+}
+
+TEST_F(CliTest, WhatIsListedTwiceIsTunedOnce) {
+    const json tuned = run_json("tune --op rms_norm,rms_norm --op rms_norm --hidden 1,4,1 --rows 1,1");
+    ASSERT_EQ(tuned.size(), 2u);
+    EXPECT_EQ(tuned[0]["hidden"], 1);
+    EXPECT_EQ(tuned[1]["hidden"], 4);
+    EXPECT_EQ(tuned[1]["choices"].size(), 1u);
+}
+
+struct Place {
+    const char *name;
+    std::map<std::string, std::string> environment;
+    const char *option;
+    const char *file;
+};
+
+class DatabasePlaceTest : public CliTest, public testing::WithParamInterface<Place> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, DatabasePlaceTest,
+    testing::Values(Place{"Option", {{"NORMFORGE_DB", "{}/v.db"}}, " --db {}/o.db", "o.db"},
+                    Place{"Variable", {{"NORMFORGE_DB", "{}/v.db"}, {"XDG_DATA_HOME", "{}/xdg"}}, "", "v.db"},
+                    Place{
+                        "DataHome", {{"XDG_DATA_HOME", "{}/xdg"}, {"HOME", "{}"}}, "", "xdg/normforge/tuning.db"},
+                    Place{"Home", {{"HOME", "{}"}}, "", ".local/share/normforge/tuning.db"}),
+    [](const auto &test) { return std::string(test.param.name); });
+
+TEST_P(DatabasePlaceTest, IsWhereTuneWritesAndBuildReads) {
+    environment = GetParam().environment;
+    EXPECT_EQ(run(std::string("tune ") + kSmall + GetParam().option).status, 0);
+    EXPECT_TRUE(std::filesystem::is_regular_file(folder / GetParam().file));
+    const Outcome built =
+        run(std::string("build --op rms_norm --hidden 4 --name norms --out {}/out") + GetParam().option);
+    EXPECT_PRED_FORMAT2(IsSubstring, "\n  tuned: ", built.output);
+}
+
+struct Library {
+    const char *name;
+    const char *options;
+    std::set<std::string> files;
+    const char *source;
+};
+
+class BuildTest : public CliTest, public testing::WithParamInterface<Library> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BuildTest,
+    testing::Values(Library{"WithoutDatabase", "", {"libnorms.a", "norms.h"}, "heuristic: "},
+                    Library{"Untuned", " --untuned", {"libnorms.a", "norms.h"}, "heuristic: "},
+                    Library{"Shared", " --untuned --shared", {"libnorms.so", "norms.h"}, "heuristic: "},
+                    Library{"TwoTargets",
+                            " --untuned --target x86-64-linux-avx2-fma-f16c,x86-64-linux,x86-64-linux",
+                            {"libnorms.a", "norms.h"},
+                            "on x86-64-linux\n"}),
+    [](const auto &test) { return std::string(test.param.name); });
+
+TEST_P(BuildTest, WritesALibraryAndItsHeader) {
+    const Outcome outcome =
+        run(std::string("build --op layer_norm,rms_norm --hidden 8,24 --name norms --out {}/new/out") +
+            GetParam().options);
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_PRED_FORMAT2(IsSubstring, GetParam().source, outcome.output);
+    EXPECT_EQ(names_in(folder / "new/out"), GetParam().files);
+    EXPECT_PRED_FORMAT2(IsSubstring, "norms_library(void)", folder.read("new/out/norms.h"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "default.db"));
+}
+
+class InspectTest : public CliTest, public testing::WithParamInterface<const char *> {};
+
+INSTANTIATE_TEST_SUITE_P(Form, InspectTest, testing::Values("stmt", "asm", "bitcode"),
+                         [](const auto &test) { return std::string(test.param); });
+
+TEST_P(InspectTest, PrintsTheKernelOfTheGivenKnobs) {
+    const std::string problem = "inspect --op layer_norm --hidden 64 ";
+    const std::string knobs = first_line(run(problem).output);
+    const std::string form = std::string(" --emit ") + GetParam();
+    const Outcome outcome = run(problem + form);
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_PRED_FORMAT2(IsSubstring, "nf_" + symbol_name(default_problem(NF_LAYER_NORM, 64)), outcome.output);
+    EXPECT_EQ(run(problem + form + " --knobs " + knobs).output, outcome.output);
+
+    std::string others = knobs;
+    others.replace(others.find("unroll=") + std::string("unroll=").size(), 1, "2");
+    ASSERT_NE(others, knobs) << "choose another unroll here";
+    EXPECT_NE(run(problem + form + " --knobs " + others).output, outcome.output);
+}
+
+TEST_F(CliTest, BenchNeedsNoDatabase) {
+    const Outcome outcome = run("bench --op rms_norm --hidden 64 --rows 1,2 --json");
+    EXPECT_PRED_FORMAT2(IsSubstring, "there is no tuning database '" + (folder / "default.db").string() + "' yet",
+                        outcome.errors);
+    const json timed = json::parse(outcome.output);
+    ASSERT_EQ(timed.size(), 2u);
+    EXPECT_EQ(timed[1]["rows"], 2);
+    for (const char *field : {"ns_per_row", "gb_per_s", "heuristic_ns_per_row", "copy_gb_per_s"}) {
+        EXPECT_GT(timed[1][field], 0) << field;
+    }
+    EXPECT_PRED_FORMAT2(IsSubstring, " GB/s", run("bench --op rms_norm --hidden 64 --rows 1").output);
+}
+
+TEST_F(CliTest, DoctorTellsOfTheMachine) {
+    std::set<std::string> findings;
+    for (const json &finding : run_json("doctor")) {
+        findings.insert(finding["what"]);
+    }
+    for (const char *what : {"version", "machine", "target", "code generation", "database"}) {
+        EXPECT_TRUE(findings.contains(what)) << what;
+    }
+}
+
+TEST_F(CliTest, DoctorFailsWhereTheDatabaseIsNone) {
+    folder.write("default.db", "text");
+    const Outcome outcome = run("doctor");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_PRED_FORMAT2(IsSubstring, "file is not a database", outcome.output);
+    EXPECT_PRED_FORMAT2(IsSubstring, "mended: database", outcome.errors);
+}
+
+TEST_F(CliTest, VersionNamesTheCompilers) {
+    const std::string version = run("--version").output;
+    EXPECT_TRUE(version.starts_with(std::string("normforge ") + nf_version() + " (Halide ")) << version;
+    EXPECT_PRED_FORMAT2(IsSubstring, "LLVM ", version);
+}
+
+class HelpTest : public CliTest, public testing::WithParamInterface<const char *> {};
+
+INSTANTIATE_TEST_SUITE_P(Command, HelpTest,
+                         testing::Values("", "tune", "build", "db", "db show", "db best", "inspect", "bench",
+                                         "doctor"));
+
+TEST_P(HelpTest, FitsATerminal) {
+    const Outcome outcome = run(std::string(GetParam()) + " --help");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.errors, "");
+    std::istringstream lines(outcome.output);
+    for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(line.size(), 80u) << line;
+    }
+}
+
+TEST_F(CliTest, InspectHelpListsEveryKnob) {
+    const std::string help = run("inspect --help").output;
+    std::istringstream knobs(first_line(run("inspect --op rms_norm --hidden 64").output));
+    int count = 0;
+    for (std::string knob; std::getline(knobs, knob, ','); count++) {
+        EXPECT_PRED_FORMAT2(IsSubstring, " " + knob.substr(0, knob.find('=') + 1), help);
+    }
+    EXPECT_GE(count, 4);
+}
+
+}  // namespace
+}  // namespace normforge

@@ -1,0 +1,231 @@
+#include "generators/emit.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "autotune/measure/child_process.h"
+#include "runtime/user_error.h"
+#include "schedules/space.h"
+#include "schedules/target.h"
+#include "tests/symbols_by_nm.h"
+#include "tests/temporary_folder.h"
+
+namespace normforge {
+namespace {
+
+constexpr const char *kSse41 = "x86-64-linux-sse41";
+constexpr const char *kAvx2 = "x86-64-linux-avx2-fma-f16c-avx-sse41";
+constexpr const char *kAvx512 = "x86-64-linux-avx512_skylake-avx512-avx2-fma-f16c-avx-sse41";
+
+KernelSpec heuristic_spec(nf_op op, int64_t hidden, const std::string &target_name) {
+    const NormProblem problem = default_problem(op, hidden);
+    const Halide::Target target = kernel_target(target_name);
+    return {problem, heuristic(problem, target), target};
+}
+
+struct Code {
+    const char *machine;
+    const char *target;
+    nf_op op;
+};
+
+constexpr Code kCodes[] = {{"sse41", kSse41, NF_LAYER_NORM},   {"sse41", kSse41, NF_RMS_NORM},
+                           {"avx2", kAvx2, NF_LAYER_NORM},     {"avx2", kAvx2, NF_RMS_NORM},
+                           {"avx512", kAvx512, NF_LAYER_NORM}, {"avx512", kAvx512, NF_RMS_NORM}};
+
+// The heuristic's kernel of 4096 values. None runs here, so every machine can test every target.
+class Emitted : public testing::TestWithParam<Code> {
+protected:
+    const KernelSpec spec = heuristic_spec(GetParam().op, 4096, GetParam().target);
+    const std::string symbol = kernel_symbol(spec);
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Emitted, testing::ValuesIn(kCodes), [](const auto &test) {
+    return std::string(test.param.machine) + "_" + field_text(test.param.op);
+});
+
+std::string object_from_child(const KernelSpec &spec) {
+    ChildProcess child([&](const ChildProcess::Send &send) { send(emit(spec, EmitForm::object)); });
+    const auto object = child.read(std::chrono::seconds(30));
+    EXPECT_TRUE(object) << child.reason();
+    return object.value_or("");
+}
+
+// The library must hold the object that was measured, though other kernels are made in between and the measured
+// one came from another process.
+TEST_P(Emitted, ObjectIsTheSameEachTime) {
+    const std::string first = emit(spec, EmitForm::object);
+    EXPECT_EQ(emit(spec, EmitForm::object), first);
+    const KernelSpec others[] = {heuristic_spec(NF_LAYER_NORM, 95, GetParam().target),
+                                 heuristic_spec(NF_RMS_NORM, 16511, GetParam().target)};
+    for (int round = 0; round < 6; round++) {  // Halide numbers names, and past 9 they sort otherwise
+        for (const KernelSpec &other : others) {
+            emit(other, EmitForm::object);
+        }
+    }
+    EXPECT_EQ(emit(spec, EmitForm::object), first);
+    EXPECT_EQ(object_from_child(spec), first);
+}
+
+TEST_P(Emitted, ObjectDefinesItsEntryAndNeedsNothing) {
+    const TemporaryFolder folder;
+    folder.write("kernel.o", emit(spec, EmitForm::object));
+    EXPECT_EQ(symbols_by_nm("--defined-only --extern-only", folder / "kernel.o"), (std::set<std::string>{symbol}));
+    EXPECT_EQ(symbols_by_nm("--undefined-only", folder / "kernel.o"), (std::set<std::string>{}));
+}
+
+using Instructions = std::vector<std::string>;
+
+// Comments, labels and directives left out.
+Instructions instructions(const std::string &assembly) {
+    Instructions result;
+    std::istringstream lines(assembly);
+    for (std::string line; std::getline(lines, line);) {
+        const size_t begin = line.find_first_not_of(" \t");
+        if (begin != std::string::npos && begin > 0 && line[begin] != '.' && line[begin] != '#') {
+            result.push_back(line.substr(begin));
+        }
+    }
+    return result;
+}
+
+// The code between a label and the jump back to it, where no other loop is inside.
+std::vector<Instructions> innermost_loops(const std::string &assembly) {
+    const std::regex jump("^\\s+j\\w+\\s+(\\.LBB\\w+)");
+    std::vector<Instructions> loops;
+    std::string since_jump;  // that leads backwards
+    std::istringstream lines(assembly);
+    for (std::string line; std::getline(lines, line);) {
+        std::smatch match;
+        since_jump += line + "\n";
+        if (!std::regex_search(line, match, jump)) {
+            continue;
+        }
+        const size_t begin = since_jump.find("\n" + match[1].str() + ":");
+        if (begin != std::string::npos) {
+            loops.push_back(instructions(since_jump.substr(begin)));
+            since_jump.clear();
+        }
+    }
+    return loops;
+}
+
+size_t count_matches(const Instructions &code, const std::string &pattern) {
+    const std::regex expression(pattern);
+    return std::ranges::count_if(code, [&](const auto &each) { return std::regex_search(each, expression); });
+}
+
+TEST_P(Emitted, CodeHasTrueRootsAndDividesAndNoCalls) {
+    const Instructions code = instructions(emit(spec, EmitForm::assembly));
+    ASSERT_GT(code.size(), 50u);
+    EXPECT_GE(count_matches(code, "^v?sqrt"), 1u);
+    EXPECT_GE(count_matches(code, "^v?div"), 1u);
+    EXPECT_EQ(count_matches(code, "^v?rsqrt|^v?rcp"), 0u);
+    EXPECT_EQ(count_matches(code, "^call"), 0u);
+}
+
+// The sums over a row and the loop that writes it keep all they need in registers; 5120 values are in three runs.
+TEST_P(Emitted, LoopsDoNotTouchTheStack) {
+    for (int64_t hidden : {4096, 5120}) {
+        const KernelSpec each = heuristic_spec(GetParam().op, hidden, GetParam().target);
+        const std::vector<Instructions> loops = innermost_loops(emit(each, EmitForm::assembly));
+        ASSERT_GE(loops.size(), 2u);
+        for (const Instructions &loop : loops) {
+            EXPECT_EQ(count_matches(loop, "\\(%r[sb]p"), 0u) << hidden << " " << testing::PrintToString(loop);
+        }
+    }
+}
+
+// Halide's strict_float alone would keep multiplications and additions apart.
+TEST_P(Emitted, LoopsContractToFmaWhereTheTargetHasIt) {
+    const std::vector<Instructions> loops = innermost_loops(emit(spec, EmitForm::assembly));
+    ASSERT_GE(loops.size(), 2u);
+    const bool has_fma = spec.target.has_feature(Halide::Target::FMA);
+    const bool has_bias = spec.problem.bias != NF_NONE;
+    for (const Instructions &loop : loops) {
+        const bool writes = count_matches(loop, "^v?movups\\s.*,[^()]*\\([^()]*\\)$") > 0;
+        EXPECT_EQ(count_matches(loop, "^vfn?madd.*ps") > 0, has_fma && (has_bias || !writes))
+            << testing::PrintToString(loop);
+    }
+}
+
+TEST_P(Emitted, VectorsAreAsWideAsTheTargets) {
+    const Instructions code = instructions(emit(spec, EmitForm::assembly));
+    EXPECT_EQ(count_matches(code, "%zmm") > 0, GetParam().target == kAvx512);
+    EXPECT_EQ(count_matches(code, "%ymm") > 0, GetParam().target != kSse41);
+}
+
+TEST_P(Emitted, AssemblyIsThatOfTheEntry) {
+    const std::string assembly = emit(spec, EmitForm::assembly);
+    EXPECT_NE(assembly.find("\n" + symbol + ":"), std::string::npos);
+}
+
+TEST_P(Emitted, StatementNamesTheStages) {
+    const std::string stmt = emit(spec, EmitForm::stmt);
+    const bool centred = spec.problem.op == NF_LAYER_NORM;
+    for (const char *stage : {centred ? "moments_last_lanes" : "squares_last_lanes",
+                              centred ? "moments_total" : "squares_total", "rstd", "weights"}) {
+        EXPECT_NE(stmt.find(stage), std::string::npos) << stage;
+    }
+    EXPECT_EQ(stmt.find("centre_error") != std::string::npos, centred);
+}
+
+TEST_P(Emitted, BitcodeIsBitcodeWithTheEntry) {
+    const std::string bitcode = emit(spec, EmitForm::bitcode);
+    EXPECT_EQ(bitcode.substr(0, 4), "BC\xC0\xDE");
+    EXPECT_NE(bitcode.find(symbol), std::string::npos);
+}
+
+// Problems, knobs and targets that differ in one thing each.
+TEST(KernelSymbol, IsACIdentifierThatDiffersBetweenAnyTwoSpecs) {
+    std::vector<KernelSpec> specs;
+    for (nf_op op : {NF_LAYER_NORM, NF_RMS_NORM}) {
+        for (int64_t hidden : {1, 11, 111, 4096}) {
+            for (nf_dtype weight : {NF_NONE, NF_F32}) {
+                for (nf_dtype bias : {NF_NONE, NF_F32}) {
+                    const NormProblem problem{op, NF_F32, weight, bias, hidden};
+                    for (const char *name : {"x86-64-linux", kSse41, kAvx2, kAvx512}) {
+                        const Halide::Target target = kernel_target(name);
+                        for (const Knobs &knobs : enumerate(problem, target)) {
+                            specs.push_back({problem, knobs, target});
+                        }
+                    }
+                }
+            }
+        }
+    }
+    const std::regex identifier("nf_[a-z_][a-z0-9_]*");
+    std::set<std::string> symbols;
+    for (const KernelSpec &spec : specs) {
+        const std::string symbol = kernel_symbol(spec);
+        ASSERT_TRUE(std::regex_match(symbol, identifier)) << symbol;
+        ASSERT_TRUE(symbol.starts_with("nf_" + symbol_name(spec.problem))) << symbol;
+        ASSERT_TRUE(symbols.insert(symbol).second) << symbol << " " << to_text(spec.knobs);
+    }
+    EXPECT_GT(symbols.size(), 10000u);
+}
+
+TEST(Emit, RefusesKnobsThatDoNotFitTheProblem) {
+    KernelSpec spec = heuristic_spec(NF_LAYER_NORM, 64, kSse41);
+    spec.knobs.sums = kPlain;
+    try {
+        emit(spec, EmitForm::object);
+        FAIL() << "accepted";
+    } catch (const UserError &error) {
+        const std::string reason = check(spec.problem, spec.knobs, spec.target);
+        ASSERT_NE(reason, "");
+        for (const std::string &part : {to_text(spec.knobs), to_text(spec.problem), reason}) {
+            EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+        }
+    }
+}
+
+}  // namespace
+}  // namespace normforge

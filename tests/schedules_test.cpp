@@ -1,0 +1,141 @@
+// Every schedule that the tuner may try computes the right values. It takes about a minute and a half on two
+// cores.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "autotune/measure/accuracy_gate.h"
+#include "autotune/measure/child_process.h"
+#include "autotune/measure/loaded_kernel.h"
+#include "autotune/search/compile_pool.h"
+#include "runtime/cpu_features.h"
+#include "schedules/space.h"
+#include "schedules/target.h"
+
+namespace normforge {
+namespace {
+
+constexpr std::chrono::seconds kGateLimit{30};
+
+// What the accuracy gate says of a kernel, and why it says nothing where the kernel crashes or hangs.
+AccuracyGate::Result check_in_child(const AccuracyGate &gate, const KernelSpec &spec, const std::string &object) {
+    ChildProcess child([&](const ChildProcess::Send &send) {
+        const LoadedKernel kernel(object, kernel_symbol(spec));
+        const AccuracyGate::Result result = gate.check(kernel.entry());
+        send(result.failure);
+        send(result.output_digest);
+    });
+    const auto failure = child.read(kGateLimit);
+    const auto digest = child.read(kGateLimit);
+    return {0, digest.value_or(""), digest ? *failure : child.reason()};
+}
+
+// What a kernel's bits depend on; all other knobs only say in which order and how wide the work is done.
+using Arithmetic = std::pair<int, int>;
+
+Arithmetic arithmetic_of(const Knobs &knobs) {
+    return {knobs.sums, knobs.lanes()};
+}
+
+// Each kernel must pass the gate, and those of equal arithmetic must give equal bits.
+void expect_right(const NormProblem &problem, const Halide::Target &target, const std::vector<Knobs> &schedules) {
+    std::vector<KernelSpec> specs;
+    for (const Knobs &knobs : schedules) {
+        specs.push_back({problem, knobs, target});
+    }
+    const AccuracyGate gate(problem);
+    std::map<Arithmetic, std::pair<std::string, Knobs>> digests;
+    size_t passed = 0;
+    compile_all(specs, [&](size_t index, const CompiledKernel &compiled) {
+        const Knobs &knobs = specs[index].knobs;
+        ASSERT_EQ(compiled.status, TrialStatus::ok) << to_text(knobs) << ": " << compiled.message;
+        const AccuracyGate::Result result = check_in_child(gate, specs[index], compiled.object);
+        ASSERT_EQ(result.failure, "") << to_text(knobs);
+        const auto first = digests.try_emplace(arithmetic_of(knobs), result.output_digest, knobs).first;
+        EXPECT_EQ(result.output_digest, first->second.first)
+            << to_text(knobs) << " gives other bits than " << to_text(first->second.second);
+        passed++;
+    });
+    EXPECT_EQ(passed, specs.size());
+}
+
+// All that differ in more than the rows they prefetch. Prefetching changes no value, so its settings take turns.
+std::vector<Knobs> prefetch_in_turns(const std::vector<Knobs> &all) {
+    const Knob &prefetch = knob_table().back();
+    const size_t settings = prefetch.values.size();
+    EXPECT_EQ(prefetch.member, &Knobs::prefetch)
+        << "the schedules are expected in an order where it turns fastest";
+    std::vector<Knobs> chosen;
+    for (size_t index = 0; index < all.size(); index++) {
+        if (all[index].prefetch == prefetch.values[index / settings % settings].value) {
+            chosen.push_back(all[index]);
+        }
+    }
+    EXPECT_EQ(chosen.size() * settings, all.size());
+    return chosen;
+}
+
+struct Case {
+    const char *machine;
+    const char *target;
+    int64_t hidden;
+    bool every_prefetch;
+};
+
+// One value; fewer than a vector; tails of every kind; many steps with a tail; and 16511, where sums over every
+// number of lanes are cut into chunks, the last run is longer than the others, and all loops have tails.
+constexpr Case kCases[] = {
+    {"host", "host", 1, true},
+    {"host", "host", 7, true},
+    {"host", "host", 33, false},
+    {"host", "host", 95, false},
+    {"host", "host", 4095, false},
+    {"host", "host", 16511, false},
+    {"sse2", "x86-64-linux", 33, false},
+    {"sse41", "x86-64-linux-sse41", 95, false},
+    {"sse41", "x86-64-linux-sse41", 16511, false},
+    {"avx2", "x86-64-linux-avx2-fma-f16c-avx-sse41", 95, false},
+    {"avx2", "x86-64-linux-avx2-fma-f16c-avx-sse41", 16511, false},
+};
+
+class EverySchedule : public testing::TestWithParam<std::tuple<Case, nf_op>> {};
+
+INSTANTIATE_TEST_SUITE_P(All, EverySchedule,
+                         testing::Combine(testing::ValuesIn(kCases), testing::Values(NF_LAYER_NORM, NF_RMS_NORM)),
+                         [](const auto &test) {
+                             const Case &one = std::get<Case>(test.param);
+                             return std::string(one.machine) + "_" + field_text(std::get<nf_op>(test.param)) +
+                                    "_" + field_text(one.hidden);
+                         });
+
+TEST_P(EverySchedule, GivesTheRightValues) {
+    const Case &one = std::get<Case>(GetParam());
+    const NormProblem problem = default_problem(std::get<nf_op>(GetParam()), one.hidden);
+    const Halide::Target target = kernel_target(one.target);
+    if (needed_cpu_features(target) & ~cpu_features()) {
+        GTEST_SKIP() << "this CPU cannot run " << one.target;
+    }
+    const std::vector<Knobs> all = enumerate(problem, target);
+    expect_right(problem, target, one.every_prefetch ? all : prefetch_in_turns(all));
+}
+
+// Weight and bias present or absent, for either operation.
+TEST(Operands, MayBeAbsent) {
+    const Halide::Target host = kernel_target("host");
+    for (nf_op op : {NF_LAYER_NORM, NF_RMS_NORM}) {
+        for (nf_dtype weight : {NF_NONE, NF_F32}) {
+            for (nf_dtype bias : {NF_NONE, NF_F32}) {
+                const NormProblem problem = {op, NF_F32, weight, bias, 95};
+                SCOPED_TRACE(to_text(problem));
+                expect_right(problem, host, {heuristic(problem, host)});
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace normforge

@@ -1,0 +1,88 @@
+#include "autotune/search/searcher.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "schedules/space.h"
+#include "schedules/target.h"
+
+namespace normforge {
+namespace {
+
+std::vector<std::string> texts(const std::vector<Knobs> &all) {
+    std::vector<std::string> result;
+    for (const Knobs &knobs : all) {
+        result.push_back(to_text(knobs));
+    }
+    return result;
+}
+
+std::set<std::string> set_of(const std::vector<std::string> &all) {
+    return {all.begin(), all.end()};
+}
+
+class SearcherTest : public testing::TestWithParam<std::tuple<nf_op, int64_t, const char *>> {
+protected:
+    std::vector<std::string> order(Effort effort, uint64_t seed) const {
+        return texts(candidates(problem_, target_, effort, seed));
+    }
+
+    const NormProblem problem_ = default_problem(std::get<0>(GetParam()), std::get<1>(GetParam()));
+    const Halide::Target target_ = kernel_target(std::get<2>(GetParam()));
+    const std::vector<std::string> space_ = texts(enumerate(problem_, target_));
+};
+
+TEST_P(SearcherTest, HeuristicIsFirst) {
+    for (const NamedValue<Effort> &effort : kEfforts) {
+        for (uint64_t seed : {0, 1, 2}) {
+            EXPECT_EQ(order(effort.value, seed).at(0), to_text(heuristic(problem_, target_))) << effort.name;
+        }
+    }
+}
+
+TEST_P(SearcherTest, NothingIsTriedTwiceNorOutsideTheSpace) {
+    for (const NamedValue<Effort> &effort : kEfforts) {
+        const std::vector<std::string> tried = order(effort.value, 1);
+        const std::set<std::string> distinct = set_of(tried);
+        EXPECT_EQ(distinct.size(), tried.size()) << effort.name;
+        EXPECT_TRUE(std::ranges::includes(set_of(space_), distinct)) << effort.name;
+    }
+}
+
+TEST_P(SearcherTest, EffortIsTheNumberOfCandidates) {
+    EXPECT_EQ(order(Effort::quick, 1).size(), std::min<size_t>(space_.size(), 48));
+    EXPECT_EQ(order(Effort::normal, 1).size(), std::min<size_t>(space_.size(), 160));
+    EXPECT_EQ(set_of(order(Effort::exhaustive, 1)), set_of(space_));
+}
+
+TEST_P(SearcherTest, SeedMakesTheOrder) {
+    EXPECT_EQ(order(Effort::exhaustive, 7), order(Effort::exhaustive, 7));
+    EXPECT_NE(order(Effort::exhaustive, 7), order(Effort::exhaustive, 8));
+}
+
+// A smaller effort tries the first candidates of a greater one.
+TEST_P(SearcherTest, MoreEffortGoesOnWhereLessStopped) {
+    const std::vector<std::string> all = order(Effort::exhaustive, 1);
+    for (Effort effort : {Effort::quick, Effort::normal}) {
+        const std::vector<std::string> some = order(effort, 1);
+        EXPECT_TRUE(std::ranges::equal(some, std::vector(all.begin(), all.begin() + some.size())));
+    }
+}
+
+std::string name_of_case(const testing::TestParamInfo<SearcherTest::ParamType> &info) {
+    const auto &[op, hidden, target] = info.param;
+    return field_text(op) + "_" + std::to_string(hidden) + "_target_" + std::to_string(info.index % 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OpHiddenTarget, SearcherTest,
+    testing::Combine(testing::Values(NF_LAYER_NORM, NF_RMS_NORM), testing::Values(1, 7, 64, 4096),
+                     testing::Values("x86-64-linux", "x86-64-linux-avx-avx2-f16c-fma-sse41", "host")),
+    name_of_case);
+
+}  // namespace
+}  // namespace normforge

@@ -1,0 +1,139 @@
+#include "schedules/space.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "schedules/target.h"
+
+namespace normforge {
+namespace {
+
+struct Machine {
+    const char *name;
+    const char *target;
+    int widest;  // values per vector register
+};
+
+constexpr Machine kMachines[] = {
+    {"sse41", "x86-64-linux-sse41", 4},
+    {"avx2", "x86-64-linux-avx2-fma-f16c-avx-sse41", 8},
+    {"avx512", "x86-64-linux-avx512_skylake-avx512-avx2-fma-f16c-avx-sse41", 16},
+};
+
+using Case = std::tuple<Machine, nf_op, int64_t>;
+
+std::string name_of(const Case &param) {
+    const auto &[machine, op, hidden] = param;
+    return std::string(machine.name) + "_" + field_text(op) + "_" + field_text(hidden);
+}
+
+class Space : public testing::TestWithParam<Case> {
+protected:
+    const Machine machine = std::get<Machine>(GetParam());
+    const Halide::Target target = kernel_target(machine.target);
+    const NormProblem problem = default_problem(std::get<nf_op>(GetParam()), std::get<int64_t>(GetParam()));
+    const std::vector<Knobs> all = enumerate(problem, target);
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Space,
+                         testing::Combine(testing::ValuesIn(kMachines),
+                                          testing::Values(NF_LAYER_NORM, NF_RMS_NORM),
+                                          testing::Values<int64_t>(1, 2, 3, 7, 64, 95, 4096, NF_MAX_HIDDEN)),
+                         [](const auto &test) { return name_of(test.param); });
+
+TEST_P(Space, HasSchedulesThatCheckAcceptsEachOnce) {
+    ASSERT_FALSE(all.empty());
+    for (const Knobs &knobs : all) {
+        EXPECT_EQ(check(problem, knobs, target), "") << to_text(knobs);
+        EXPECT_EQ(std::ranges::count(all, knobs), 1) << to_text(knobs);
+    }
+}
+
+TEST_P(Space, HasTheHeuristicsChoice) {
+    const Knobs knobs = heuristic(problem, target);
+    EXPECT_EQ(check(problem, knobs, target), "") << to_text(knobs);
+    EXPECT_EQ(std::ranges::count(all, knobs), 1) << to_text(knobs);
+}
+
+// The widest registers and the most accumulators are tried where a row fills more than half of them.
+TEST_P(Space, ReachesTheWidestRegisters) {
+    const bool room = problem.hidden > 8 * machine.widest / 2;
+    const auto has = [&](auto predicate) { return std::ranges::any_of(all, predicate); };
+    EXPECT_EQ(has([&](const Knobs &knobs) { return knobs.lanes() == 8 * machine.widest; }), room);
+    EXPECT_FALSE(has([&](const Knobs &knobs) { return knobs.vector > machine.widest; }));
+}
+
+TEST_P(Space, ComesInAFixedOrder) {
+    EXPECT_EQ(enumerate(problem, target), all);
+    // That of the knob table: its first knob turns slowest.
+    const auto position = [](const Knobs &knobs) {
+        std::vector<std::ptrdiff_t> digits;
+        for (const Knob &knob : knob_table()) {
+            const auto found = std::ranges::find(knob.values, knobs.*knob.member, &KnobValue::value);
+            digits.push_back(found - knob.values.begin());
+        }
+        return digits;
+    };
+    EXPECT_TRUE(std::ranges::is_sorted(all, {}, position));
+}
+
+Knobs make_knobs(Sums sums, int vector, int accumulators, int unroll) {
+    Knobs knobs{};
+    knobs.sums = sums;
+    knobs.vector = vector;
+    knobs.accumulators = accumulators;
+    knobs.unroll = unroll;
+    return knobs;
+}
+
+struct Refused {
+    const char *name;
+    nf_op op;
+    int64_t hidden;
+    Knobs knobs;
+    const char *reason;  // a part of it
+};
+
+class Check : public testing::TestWithParam<Refused> {};
+
+TEST_P(Check, GivesItsReason) {
+    const auto &[name, op, hidden, knobs, reason] = GetParam();
+    const NormProblem problem = default_problem(op, hidden);
+    const Halide::Target avx2 = kernel_target(kMachines[1].target);
+    const std::string answer = check(problem, knobs, avx2);
+    EXPECT_NE(answer.find(reason), std::string::npos) << "'" << answer << "'";
+    EXPECT_EQ(std::ranges::count(enumerate(problem, avx2), knobs), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Check,
+    testing::Values(Refused{"rms_norm_about_pivots", NF_RMS_NORM, 4096, make_knobs(kLanePivot, 8, 4, 4),
+                            "sums=plain is for rms_norm"},
+                    Refused{"rms_norm_in_two_passes", NF_RMS_NORM, 4096, make_knobs(kTwoPass, 8, 4, 4),
+                            "sums=plain is for rms_norm"},
+                    Refused{"layer_norm_without_pivot", NF_LAYER_NORM, 4096, make_knobs(kPlain, 8, 4, 4),
+                            "lane_pivot and two_pass are for layer_norm"},
+                    Refused{"wide_vector", NF_RMS_NORM, 4096, make_knobs(kPlain, 16, 1, 1),
+                            "vector is wider than the target's registers"},
+                    Refused{"more_lanes_than_values", NF_RMS_NORM, 16, make_knobs(kPlain, 8, 4, 1),
+                            "vector * accumulators or vector * unroll is wider than the row"},
+                    Refused{"more_values_a_step_than_in_the_row", NF_RMS_NORM, 16, make_knobs(kPlain, 8, 1, 4),
+                            "vector * accumulators or vector * unroll is wider than the row"},
+                    Refused{"two_values_in_some_lanes", NF_LAYER_NORM, 95, make_knobs(kLanePivot, 8, 4, 1),
+                            "sums=lane_pivot needs three values in every lane"}),
+    [](const auto &test) { return std::string(test.param.name); });
+
+// The other side of each limit.
+TEST(CheckLimits, AcceptWhatJustFits) {
+    const Halide::Target avx2 = kernel_target(kMachines[1].target);
+    EXPECT_EQ(check(default_problem(NF_RMS_NORM, 17), make_knobs(kPlain, 8, 4, 4), avx2), "");
+    EXPECT_EQ(check(default_problem(NF_LAYER_NORM, 96), make_knobs(kLanePivot, 8, 4, 1), avx2), "");
+}
+
+}  // namespace
+}  // namespace normforge

@@ -1,0 +1,115 @@
+#include "schedules/target.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "runtime/cpu_features.h"
+#include "runtime/user_error.h"
+
+namespace normforge {
+namespace {
+
+using Halide::Target;
+
+uint64_t bits_of(const std::vector<std::string> &names) {
+    uint64_t bits = 0;
+    for (const CpuFeature &feature : kCpuFeatures) {
+        for (const std::string &name : names) {
+            bits |= name == feature.name ? feature.bit : 0;
+        }
+    }
+    return bits;
+}
+
+// The message of the UserError that the name causes; empty if it is a target.
+std::string refusal(const std::string &name) {
+    try {
+        kernel_target(name);
+        return "";
+    } catch (const UserError &error) {
+        return error.what();
+    }
+}
+
+TEST(KernelTarget, HostRunsHere) {
+    const Target host = kernel_target("host");
+    EXPECT_EQ(needed_cpu_features(host) & ~cpu_features(), 0u);
+    EXPECT_EQ(needed_cpu_features(host) & bits_of({"sse41", "avx2", "avx512"}),
+              cpu_features() & bits_of({"sse41", "avx2", "avx512"}));
+}
+
+class NamedTarget : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, NamedTarget,
+    testing::Values("host", "x86-64-linux", "x86-64-linux-sse41", "x86-64-linux-avx-avx2-f16c-fma-sse41",
+                    "x86-64-linux-tune_znver4-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"));
+
+TEST_P(NamedTarget, HasWhatEveryKernelIsBuiltWith) {
+    const Target target = kernel_target(GetParam());
+    for (Target::Feature feature :
+         {Target::StrictFloat, Target::NoRuntime, Target::NoAsserts, Target::NoBoundsQuery}) {
+        EXPECT_TRUE(target.has_feature(feature)) << Target::feature_to_name(feature);
+    }
+}
+
+TEST_P(NamedTarget, IsGivenAgainByItsName) {
+    const Target target = kernel_target(GetParam());
+    const std::string name = target_name(target);
+    EXPECT_EQ(kernel_target(name), target) << name;
+    EXPECT_EQ(name.find("strict_float"), std::string::npos) << name;
+    EXPECT_EQ(name.find("no_"), std::string::npos) << name;
+    if (GetParam() != "host") {
+        EXPECT_EQ(name, GetParam());
+    }
+}
+
+// As users copy them from Halide's own output.
+TEST(KernelTarget, TakesTheFeaturesThatItAddsAnyway) {
+    EXPECT_EQ(kernel_target("x86-64-linux-sse41-strict_float-no_runtime-no_asserts-no_bounds_query"),
+              kernel_target("x86-64-linux-sse41"));
+}
+
+struct Refused {
+    const char *label;
+    const char *name;
+    std::vector<const char *> parts;  // of the message
+};
+
+class RefusedTarget : public testing::TestWithParam<Refused> {};
+
+TEST_P(RefusedTarget, IsNamedWithWhatIsAllowed) {
+    const std::string message = refusal(GetParam().name);
+    EXPECT_NE(message.find("'" + std::string(GetParam().name) + "'"), std::string::npos) << message;
+    for (const char *part : GetParam().parts) {
+        EXPECT_NE(message.find(part), std::string::npos) << message;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, RefusedTarget,
+    testing::Values(Refused{"empty", "", {"unknown target", "host"}},
+                    Refused{"word", "toaster", {"unknown target", "host", "x86-64-linux-avx2"}},
+                    Refused{"unknown_feature", "x86-64-linux-avx3", {"unknown target"}},
+                    Refused{"arm", "arm-64-linux", {"no schedules yet", "x86-64-linux"}},
+                    Refused{"bits_32", "x86-32-linux-sse41", {"no schedules yet", "x86-64-linux"}},
+                    Refused{"windows", "x86-64-windows-avx", {"no schedules yet", "x86-64-linux"}},
+                    Refused{"gpu", "x86-64-linux-cuda", {"no schedules yet", "x86-64-linux"}},
+                    Refused{"not_detected", "x86-64-linux-fma4", {"feature fma4 is not supported", "sse41, avx"}},
+                    Refused{"sanitizer", "x86-64-linux-msan", {"feature msan is not supported", "avx512_zen5"}}),
+    [](const auto &test) { return std::string(test.param.label); });
+
+TEST(NeededCpuFeatures, AreThoseOfTheName) {
+    EXPECT_EQ(needed_cpu_features(kernel_target("x86-64-linux")), 0u);
+    for (const CpuFeature &feature : kCpuFeatures) {
+        const std::string name = std::string("x86-64-linux-") + feature.name;
+        EXPECT_EQ(needed_cpu_features(kernel_target(name)), feature.bit) << name;
+    }
+    EXPECT_EQ(needed_cpu_features(kernel_target("x86-64-linux-avx2-fma-f16c-avx-sse41")),
+              bits_of({"avx2", "fma", "f16c", "avx", "sse41"}));
+}
+
+}  // namespace
+}  // namespace normforge
