@@ -48,7 +48,7 @@ RowStatistics layer_statistics(NormStages &stages, const RowReading &reading, co
     // digits, and a row of equal values gives exactly zero.
     Func centre = row_value(stages, "centre", cast<float>(mean(r)));
     Func centre_error = row_value(stages, "centre_error", cast<float>(mean(r) - cast<double>(centre(r))));
-    // Rounding can leave a tiny negative sum. select, unlike max, lets a NaN through.
+    // Rounding can leave a tiny negative sum.
     Expr about_mean = squares - sum * (sum / hidden);
     Expr zero = cast<double>(0);
     return {centre, centre_error, select(about_mean < zero, zero, about_mean) / hidden};

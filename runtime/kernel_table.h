@@ -3,7 +3,7 @@
 // The layout of a generated library's table. generators/table_object writes it as constant data, so a change here
 // is a change there; a test links and reads one.
 
-#include "normforge.h"
+#include "runtime/normforge.h"
 
 // One compiled schedule of a kernel. All variants of a kernel give the same bits.
 struct nf_variant {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "normforge.h"
+#include "runtime/normforge.h"
 
 namespace normforge {
 

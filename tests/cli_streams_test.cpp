@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-#include <filesystem>
 #include <stdexcept>
 #include <tuple>
 
@@ -87,18 +86,6 @@ TEST_P(BadOutputTest, IsAFailureThatIsTold) {
     const Outcome outcome = wait(start(line, bad.file, streams / "stderr"));
     EXPECT_EQ(outcome.status, 1);
     EXPECT_EQ(outcome.errors, std::string("normforge: cannot write to standard output: ") + bad.reason + "\n");
-}
-
-// Else the first file that is opened would be the standard error, to which the compiler's output goes.
-TEST_F(CliTest, ALibraryDoesNotGetTheTextForAClosedStream) {
-    folder.write("cc", "#!/bin/sh\necho text\nexec cc \"$@\"\n");
-    std::filesystem::permissions(folder / "cc", std::filesystem::perms::owner_all);
-    environment["CC"] = "{}/cc";
-    const std::string build = "build --op rms_norm --hidden 8 --untuned --shared --name norms --out {}/";
-    EXPECT_EQ(run(build + "open").status, 0);
-    EXPECT_EQ(wait(start(build + "closed", streams / "stdout", "")).status, 0);
-    EXPECT_NE(folder.read("open/libnorms.so"), "");
-    EXPECT_TRUE(folder.read("closed/libnorms.so") == folder.read("open/libnorms.so"));
 }
 
 class BadErrorsTest : public CliTest, public testing::WithParamInterface<const char *> {};

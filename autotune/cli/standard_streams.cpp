@@ -1,6 +1,5 @@
 #include "autotune/cli/standard_streams.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -42,12 +41,6 @@ void clear_line_at(int number) {
 }  // namespace
 
 void prepare_standard_streams() {
-    for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-        if (fcntl(stream, F_GETFD) < 0) {
-            // Takes the lowest free number, which is this one.
-            open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
-        }
-    }
     signal(SIGPIPE, SIG_DFL);
     if (isatty(STDERR_FILENO)) {
         for (int number : {SIGINT, SIGTERM, SIGHUP}) {

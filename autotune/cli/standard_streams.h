@@ -7,9 +7,8 @@
 
 namespace normforge {
 
-// To be called before anything else. A standard stream that is closed is opened, so that no file that is opened
-// later takes its number and gets its text; writing to the output still fails then. A closed pipe ends the
-// program, as it does other filters. A signal that ends it leaves no half line on the terminal.
+// To be called before anything else. A closed pipe ends the program, as it does other filters, and a signal that
+// ends it leaves no half line on the terminal.
 void prepare_standard_streams();
 
 // Standard output. Throws UserError where it cannot be written; some output is written only by flush_output().
