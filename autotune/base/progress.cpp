@@ -28,7 +28,7 @@ Progress::~Progress() {
 
 void Progress::clear() {
     if (output_ == Output::terminal) {
-        fmt::print(stderr, "\r\x1b[K");
+        std::fputs("\r\x1b[K", stderr);
     }
 }
 
@@ -65,7 +65,8 @@ void Progress::show() {
                             elapsed / static_cast<double>(done_) * static_cast<double>(total_ - done_));
     }
     clear();
-    fmt::print(stderr, "{}{}", line, output_ == Output::terminal ? "" : "\n");
+    // Not fmt::print, which throws where standard error cannot be written: the work goes on without an audience.
+    std::fputs((line + (output_ == Output::terminal ? "" : "\n")).c_str(), stderr);
     std::fflush(stderr);
 }
 

@@ -48,4 +48,8 @@ double median_ratio(const Trial &trial);
 // with fewer was dropped on the way.
 size_t most_samples(const std::vector<Trial> &trials, int64_t rows);
 
+// Those of a session's reference: of the trial that a tuner stores first, the heuristic of its day. Empty without
+// trials.
+std::string reference_knobs(const std::vector<Trial> &session_trials);
+
 }  // namespace normforge

@@ -9,8 +9,6 @@
 #include "autotune/cli/options.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/search/selection.h"
-#include "schedules/space.h"
-#include "schedules/target.h"
 
 namespace normforge {
 
@@ -114,8 +112,8 @@ void best(const DbOptions &options) {
     }
     Json all = Json::array();
     for (const auto &[key, session] : latest) {
-        const std::string reference = to_text(heuristic(session.problem, kernel_target(session.target)));
-        const Selection selection = select_best(database.trials(session.id), reference);
+        const std::vector<Trial> trials = database.trials(session.id);
+        const Selection selection = select_best(trials, reference_knobs(trials));
         if (options.json) {
             all.push_back(session_json(session));
             all.back().update(json_of(selection));

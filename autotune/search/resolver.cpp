@@ -45,9 +45,11 @@ Plan tuned_plan(const NormProblem &problem, const Halide::Target &target, const 
         if (const std::string reason = check(problem, knobs, target); !reason.empty()) {
             throw UserError(reason);
         }
-        plan.kernel.source +=
-            fmt::format("{} {:.2f}x the heuristic at {} row{}", plan.kernel.variants.empty() ? "" : ",",
-                        1 / choice.ratio, choice.rows, choice.rows == 1 ? "" : "s");
+        const std::string gain = choice.knobs == reference_knobs(trials)
+                                     ? "the heuristic's own"
+                                     : fmt::format("{:.2f}x the heuristic", 1 / choice.ratio);
+        plan.kernel.source += fmt::format("{} {} at {} row{}", plan.kernel.variants.empty() ? "" : ",", gain,
+                                          choice.rows, choice.rows == 1 ? "" : "s");
         const bool changes = plan.kernel.variants.empty() || plan.kernel.variants.back().spec.knobs != knobs;
         if (changes) {
             // Halfway, in ratio, between the numbers of rows that were measured.
@@ -71,7 +73,7 @@ Plan plan_for(const NormProblem &problem, const Halide::Target &target, const Da
         return heuristic_plan(problem, target, "not tuned for this hardware and target");
     }
     const std::vector<Trial> trials = database->trials(session->id);
-    const Selection selection = select_best(trials, to_text(heuristic(problem, target)));
+    const Selection selection = select_best(trials, reference_knobs(trials));
     if (!selection.complete()) {
         return heuristic_plan(problem, target, "no schedule passed tuning");
     }
