@@ -95,6 +95,8 @@ INSTANTIATE_TEST_SUITE_P(All, BadErrorsTest, testing::Values("/dev/full", ""));
 TEST_P(BadErrorsTest, DoNotChangeTheStatus) {
     EXPECT_EQ(wait(start("bogus", streams / "stdout", GetParam())).status, 2);
     EXPECT_EQ(wait(start("db show {}/none.db", streams / "stdout", GetParam())).status, 1);
+    const std::string tuning = "tune --op rms_norm --hidden 8 --rows 1 --db {}/tuning.db";
+    EXPECT_EQ(wait(start(tuning, streams / "stdout", GetParam())).status, 0) << "progress that cannot be shown";
 }
 
 TEST_F(CliTest, AClosedPipeEndsTheProgramQuietly) {
