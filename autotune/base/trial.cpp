@@ -6,12 +6,16 @@
 
 namespace normforge {
 
-double median_ratio(const Trial &trial) {
+std::vector<double> sample_ratios(const Trial &trial) {
     std::vector<double> ratios;
     for (const Sample &sample : trial.samples) {
         ratios.push_back(sample.ns / sample.reference_ns);
     }
-    return median(ratios);
+    return ratios;
+}
+
+double median_ratio(const Trial &trial) {
+    return median(sample_ratios(trial));
 }
 
 size_t most_samples(const std::vector<Trial> &trials, int64_t rows) {

@@ -41,7 +41,10 @@ struct Trial {
     std::vector<Sample> samples;
 };
 
-// The median over its samples of the trial's time over the reference's; NaN without samples.
+// The trial's time over the reference's, of each sample.
+std::vector<double> sample_ratios(const Trial &trial);
+
+// Their median; NaN without samples.
 double median_ratio(const Trial &trial);
 
 // How many samples a trial has that was timed to the end at this number of rows: the most of any that is ok. One

@@ -22,14 +22,6 @@ struct Measured {
     double handicapped;  // the ratio by which it is compared: the reference's is made smaller by the least gain
 };
 
-std::vector<double> ratios(const Trial &trial) {
-    std::vector<double> result;
-    for (const Sample &sample : trial.samples) {
-        result.push_back(sample.ns / sample.reference_ns);
-    }
-    return result;
-}
-
 double median_of(const Trial &trial, double Sample::*field) {
     std::vector<double> values;
     for (const Sample &sample : trial.samples) {
@@ -70,7 +62,7 @@ double noise_of(const std::vector<Trial> &trials, const std::string &reference_k
     double noise = 0;
     for (const Trial &trial : trials) {
         if (trial.knobs == reference_knobs && trial.samples.size() > 1) {
-            noise = std::max(noise, median_uncertainty(ratios(trial)));
+            noise = std::max(noise, median_uncertainty(sample_ratios(trial)));
         }
     }
     return noise;

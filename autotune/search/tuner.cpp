@@ -76,7 +76,7 @@ std::vector<Candidate> compile(const TuneRequest &request, Progress &progress) {
     return result;
 }
 
-// What the gate's child tells: the error ratio, then the digest and the failure, each ending in a zero.
+// The gate's child sends the error ratio, the digest and the failure, each as a message.
 void check_accuracy(const AccuracyGate &gate, Candidate &candidate) {
     ChildProcess child([&](const ChildProcess::Send &send) {
         const AccuracyGate::Result result = gate.check(candidate.kernel->entry());
