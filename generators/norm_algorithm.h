@@ -14,9 +14,9 @@ struct NormInputs {
     Halide::Expr epsilon;
 };
 
-// The maths of every norm, once, for all targets: y(i, r) and the stages that lead to it. Of the knobs only those
-// that choose arithmetic are read: sums, and the lanes that vector and accumulators make. docs/numerics.md has the
-// derivation and the error bounds.
+// The maths of every norm, once, for all targets: y(i, r) and the stages that lead to it. The arithmetic depends
+// on two knobs: sums, and the lanes that vector and accumulators make. writing, with vector and unroll for its
+// steps, decides only the order in which y is defined. docs/numerics.md has the derivation and the error bounds.
 NormStages define_norm(const NormProblem &problem, const Knobs &knobs, const NormInputs &inputs);
 
 }  // namespace normforge
