@@ -19,7 +19,13 @@ void run_kernel(benchmark::State &state, const nf_kernel *kernel, const NormProb
     const AlignedFloats weight = normal_values(hidden, 2);
     const AlignedFloats bias = normal_values(hidden, 3);
     AlignedFloats y(x.size());
-    const nf_arguments arguments{rows, x.data(), hidden, y.data(), hidden, weight.data(), bias.data(), 1e-5f};
+    nf_arguments arguments{};
+    arguments.rows = rows;
+    arguments.epsilon = 1e-5f;
+    arguments.x = {x.data(), hidden, 0};
+    arguments.weight = weight.data();
+    arguments.bias = bias.data();
+    arguments.y = {y.data(), hidden, 0};
     for ([[maybe_unused]] auto iteration : state) {
         if (const nf_status status = nf_run(kernel, &arguments)) {
             state.SkipWithError(nf_status_message(status));

@@ -25,6 +25,7 @@
 #include "examples/accuracy.h"
 #include "examples/aligned_floats.h"
 #include "examples/interleaved_timing.h"
+#include "runtime/norm_problem.h"
 
 namespace {
 
@@ -90,7 +91,7 @@ scale_and_shift(const float *__restrict x, const float *__restrict weight, const
 }
 
 Result measure(int64_t hidden) {
-    const nf_problem problem{NF_LAYER_NORM, NF_F32, NF_F32, NF_F32, hidden};
+    const nf_problem problem = normforge::default_problem(NF_LAYER_NORM, hidden);
     // One block of whole pages: at chance addresses of four allocations our time at 4096 varied by 8 % between
     // processes (Zen 4), where the first cache takes some for each other.
     const size_t pages = (hidden + kPageFloats - 1) / kPageFloats * kPageFloats;
@@ -99,7 +100,13 @@ Result measure(int64_t hidden) {
     const std::span<float> y(memory.data() + pages, hidden);
     const float *weight = memory.data() + 2 * pages;
     const float *bias = memory.data() + 3 * pages;
-    const nf_arguments run{1, x, hidden, y.data(), hidden, weight, bias, 1e-5f};
+    nf_arguments run{};
+    run.rows = 1;
+    run.epsilon = 1e-5f;
+    run.x = {x, hidden, 0};
+    run.weight = weight;
+    run.bias = bias;
+    run.y = {y.data(), hidden, 0};
 
     const nf_kernel *kernel = nullptr;
     nf_description description;

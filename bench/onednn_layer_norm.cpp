@@ -22,8 +22,8 @@ OneDnnLayerNorm::OneDnnLayerNorm(const nf_problem &problem, const nf_arguments &
                                                                 normalization_flags::use_shift);
     description_ = {operation, engine_};
     primitive_ = dnnl::layer_normalization_forward(description_);
-    arguments_ = {{DNNL_ARG_SRC, memory_at(rows, engine_, run.x)},
-                  {DNNL_ARG_DST, memory_at(rows, engine_, run.y)},
+    arguments_ = {{DNNL_ARG_SRC, memory_at(rows, engine_, run.x.data)},
+                  {DNNL_ARG_DST, memory_at(rows, engine_, run.y.data)},
                   {DNNL_ARG_SCALE, memory_at(vector, engine_, run.weight)},
                   {DNNL_ARG_SHIFT, memory_at(vector, engine_, run.bias)}};
 }

@@ -25,8 +25,8 @@ void compare_with_f64(const nf_problem &problem, const nf_arguments &run, Accura
     const auto *weight = static_cast<const float *>(run.weight);
     const auto *bias = static_cast<const float *>(run.bias);
     for (int64_t row = 0; row < run.rows; ++row) {
-        const float *x = static_cast<const float *>(run.x) + row * run.x_row_stride;
-        const float *y = static_cast<const float *>(run.y) + row * run.y_row_stride;
+        const float *x = static_cast<const float *>(run.x.data) + row * run.x.row_stride;
+        const float *y = static_cast<const float *>(run.y.data) + row * run.y.row_stride;
         double sum = 0;
         for (int64_t i = 0; i < problem.hidden; ++i) {
             sum += x[i];

@@ -8,8 +8,14 @@ int main(void) {
         x[i] = (float)i;
         weight[i] = 1;
     }
-    const nf_problem problem = {NF_LAYER_NORM, NF_F32, NF_F32, NF_F32, 384};
-    const nf_arguments arguments = {1, x, 384, y, 384, weight, bias, 1e-5f};
+    const nf_problem problem = {
+        .op = NF_LAYER_NORM, .dtype = NF_F32, .output = NF_F32, .weight = NF_F32, .bias = NF_F32, .hidden = 384};
+    const nf_arguments arguments = {.rows = 1,
+                                    .epsilon = 1e-5f,
+                                    .x = {.data = x, .row_stride = 384},
+                                    .weight = weight,
+                                    .bias = bias,
+                                    .y = {.data = y, .row_stride = 384}};
     const nf_kernel *kernel;
     nf_status status = nf_find(norms_library(), &problem, &kernel);
     if (status == NF_SUCCESS) {

@@ -33,7 +33,14 @@ AlignedFloats tile(const NpzArray &array, int64_t rows, int64_t hidden) {
 }  // namespace
 
 nf_arguments RealLayer::arguments(int64_t rows, float *y) const {
-    return {rows, x.data(), hidden, y, hidden, weight.data(), bias.empty() ? nullptr : bias.data(), epsilon};
+    nf_arguments arguments{};
+    arguments.rows = rows;
+    arguments.epsilon = epsilon;
+    arguments.x = {x.data(), hidden, 0};
+    arguments.weight = weight.data();
+    arguments.bias = bias.empty() ? nullptr : bias.data();
+    arguments.y = {y, hidden, 0};
+    return arguments;
 }
 
 std::vector<RealLayer> load_real_layers(const Npz &archive, const std::string &model, int64_t rows,

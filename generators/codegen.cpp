@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "HalideRuntime.h"
+#include "generators/contraction.h"
 #include "generators/machine_code.h"
 #include "runtime/normforge.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -47,7 +48,7 @@ public:
 
     void call(llvm::Function *lowered) {
         std::vector<llvm::Value *> values;
-        for (Operand operand : kernel_.parameters) {
+        for (const Operand &operand : kernel_.parameters) {
             values.push_back(parameter(operand));
         }
         if (values.size() != lowered->arg_size()) {
@@ -73,36 +74,31 @@ private:
         return builder_.CreateTrunc(field(offset, builder_.getInt64Ty()), builder_.getInt32Ty());
     }
 
-    llvm::Value *parameter(Operand operand) {
-        switch (operand) {
-        case Operand::x:
-            return rows_buffer(offsetof(nf_arguments, x), offsetof(nf_arguments, x_row_stride));
-        case Operand::y:
-            return rows_buffer(offsetof(nf_arguments, y), offsetof(nf_arguments, y_row_stride));
-        case Operand::weight:
-            return buffer(pointer_field(offsetof(nf_arguments, weight)), {});
-        case Operand::bias:
-            return buffer(pointer_field(offsetof(nf_arguments, bias)), {});
-        case Operand::epsilon:
-            return field(offsetof(nf_arguments, epsilon), builder_.getFloatTy());
-        }
-        broken("unknown operand");
-    }
-
     struct Dimension {
         llvm::Value *extent;
         llvm::Value *stride;
     };
 
-    llvm::Value *rows_buffer(size_t pointer_offset, size_t stride_offset) {
-        return buffer(pointer_field(pointer_offset),
-                      {{int32_field(offsetof(nf_arguments, rows)), int32_field(stride_offset)}});
+    llvm::Value *parameter(const Operand &operand) {
+        switch (operand.shape) {
+        case OperandShape::rows:
+            // Of inputs; outputs have the same layout.
+            return buffer(pointer_field(operand.offset + offsetof(nf_input, data)),
+                          {hidden(), {rows(), int32_field(operand.offset + offsetof(nf_input, row_stride))}});
+        case OperandShape::row_values:
+            return buffer(pointer_field(operand.offset), {{rows(), builder_.getInt32(1)}});
+        case OperandShape::vector:
+            return buffer(pointer_field(operand.offset), {hidden()});
+        case OperandShape::number:
+            return field(operand.offset, builder_.getFloatTy());
+        }
+        broken("unknown operand");
     }
 
-    llvm::Value *buffer(llvm::Value *host, const std::vector<Dimension> &outer) {
-        std::vector<Dimension> dimensions = {
-            {builder_.getInt32(static_cast<uint32_t>(kernel_.hidden)), builder_.getInt32(1)}};
-        dimensions.insert(dimensions.end(), outer.begin(), outer.end());
+    Dimension hidden() { return {builder_.getInt32(static_cast<uint32_t>(kernel_.hidden)), builder_.getInt32(1)}; }
+    llvm::Value *rows() { return int32_field(offsetof(nf_arguments, rows)); }
+
+    llvm::Value *buffer(llvm::Value *host, const std::vector<Dimension> &dimensions) {
         llvm::Value *dims = zeroed(sizeof(halide_dimension_t) * dimensions.size());
         for (size_t d = 0; d < dimensions.size(); d++) {
             size_t base = d * sizeof(halide_dimension_t);
@@ -184,6 +180,9 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
         }
     }
     inline_into_entry(module);
+    if (kernel.contracted) {
+        contract_products(module);
+    }
     // Who compiled each piece of Halide's runtime: noise in the assembly.
     if (llvm::NamedMDNode *identities = module.getNamedMetadata("llvm.ident")) {
         module.eraseNamedMetadata(identities);

@@ -54,16 +54,16 @@ uint64_t fnv1a(const std::string &text) {
     return hash;
 }
 
+// What is read comes before what is written, as Halide has it.
 std::vector<Operand> parameters(const NormProblem &problem) {
-    std::vector<Operand> result = {Operand::x};
-    if (problem.weight != NF_NONE) {
-        result.push_back(Operand::weight);
+    std::vector<Operand> result;
+    for (const bool written : {false, true}) {
+        for (const Operand &operand : kOperands) {
+            if (operand_type(problem, operand) != NF_NONE && is_written(problem, operand) == written) {
+                result.push_back(operand);
+            }
+        }
     }
-    if (problem.bias != NF_NONE) {
-        result.push_back(Operand::bias);
-    }
-    result.push_back(Operand::epsilon);
-    result.push_back(Operand::y);
     return result;
 }
 
@@ -102,7 +102,8 @@ std::string kernel_symbol(const KernelSpec &spec) {
 
 std::string emit(const KernelSpec &spec, EmitForm form) {
     std::string symbol = kernel_symbol(spec);
-    LoweredKernel kernel{"", symbol + "_halide", parameters(spec.problem), spec.problem.hidden};
+    LoweredKernel kernel{"", symbol + "_halide", parameters(spec.problem), spec.problem.hidden,
+                         spec.problem.portable == NF_NO && has_fma(spec.target)};
     if (form == EmitForm::stmt) {
         return lower(spec, kernel.function, Halide::OutputFileType::stmt);
     }

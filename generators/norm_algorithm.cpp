@@ -1,8 +1,9 @@
 #include "generators/norm_algorithm.h"
 
-#include <string>
-
-#include "generators/row_moments.h"
+#include "generators/norm_gradient.h"
+#include "generators/norm_values.h"
+#include "generators/row_reduction.h"
+#include "runtime/float_types.h"
 
 namespace normforge {
 
@@ -10,99 +11,220 @@ using namespace Halide;
 
 namespace {
 
-Func row_value(NormStages &stages, const std::string &name, const Expr &value) {
-    Func f(name);
-    f(stages.vars.r) = value;
-    stages.row_values.push_back(f);
-    return f;
-}
+// A row's moments are in f32's range if their squares are, with room for the sums and for the digits of the
+// smallest.
+constexpr double kLargestSquare = 0x1p126;
+constexpr double kSmallestSquare = 0x1p-126;
 
-// What a row is normalised by: (x - centre - centre_error) / sqrt(mean_square + epsilon).
+// What a row is normalised by: ((h * scale - centre) - centre_error) * rstd. Where numbers or quotients leave
+// f32's range, values are brought near 1 first, by a power of two, and rstd takes it back.
 struct RowStatistics {
-    Func centre;  // undefined for rms_norm
-    Func centre_error;
-    Expr mean_square;  // f64; of layer_norm the variance
+    Func mean;         // f64; undefined for rms_norm
+    Func denominator;  // f64
+    Func scale;        // f32; undefined where all rows are in range
+    Func rstd_scale;   // f64, its inverse
 };
 
-RowStatistics rms_statistics(NormStages &stages, const RowReading &reading, const Expr &hidden) {
-    stages.passes.push_back(sum_of_squares(stages.vars, reading));
-    return {{}, {}, cast<double>(stages.passes.back().total(stages.vars.r)) / hidden};
-}
+struct Moments {
+    Func mean;  // undefined for rms_norm
+    Func mean_square;
+};
 
-RowStatistics layer_statistics(NormStages &stages, const RowReading &reading, const Expr &hidden, int sums) {
-    const Var &r = stages.vars.r;
-    Expr pivot;
-    if (sums == kTwoPass) {
-        stages.passes.push_back(sum_of_values(stages.vars, reading));
-        Func row_pivot = row_value(stages, "row_pivot", cast<float>(stages.passes.back().total(r) / hidden));
-        stages.passes.push_back(moments_about_row_pivot(stages.vars, reading, row_pivot));
-        pivot = row_pivot(r);
-    } else {
-        stages.passes.push_back(moments_about_lane_pivots(stages.vars, reading));
-        pivot = stages.passes.back().reference(r);
-    }
-    Expr sum = stages.passes.back().total(r)[0];
-    Expr squares = stages.passes.back().total(r)[1];
-    Func mean = row_value(stages, "mean", cast<double>(pivot) + sum / hidden);
-    // The mean's f32 rounding is kept apart and taken off too, so a row of large mean and tiny spread keeps its
-    // digits, and a row of equal values gives exactly zero.
-    Func centre = row_value(stages, "centre", cast<float>(mean(r)));
-    Func centre_error = row_value(stages, "centre_error", cast<float>(mean(r) - cast<double>(centre(r))));
-    // Rounding can leave a tiny negative sum.
-    Expr about_mean = squares - sum * (sum / hidden);
-    Expr zero = cast<double>(0);
-    return {centre, centre_error, select(about_mean < zero, zero, about_mean) / hidden};
-}
+class ForwardPass {
+public:
+    ForwardPass(const NormProblem &problem, const Knobs &knobs, const NormValues &values)
+        : problem_(problem), knobs_(knobs), values_(values), row_{static_cast<int>(problem.hidden), knobs.lanes()},
+          hidden_(static_cast<double>(problem.hidden)) {}
 
-// y from the row's end to its start: steps as wide as the schedule writes at once, counted backwards.
-void write_descending(NormStages &stages, const Func &normalised, int hidden, int step_width) {
-    const Var &r = stages.vars.r;
-    const int steps = (hidden + step_width - 1) / step_width;
-    RDom written(0, step_width, 0, steps, "written");
-    Expr place = written.x + step_width * (steps - 1 - written.y);
-    if (hidden % step_width != 0) {
-        written.where(place < hidden);
+    NormStages define() {
+        const RowStatistics row = statistics();
+        Func y = with_affine(normalised(row));
+        Func scales = define_scales(y);
+        std::vector<Expr> outputs = {values_.stored(
+            OperandId::y,
+            values_.has(OperandId::scales) || values_.has(OperandId::scale) ? quotient(y, scales) : y(i_, r_))};
+        if (values_.has(OperandId::sum)) {
+            outputs.push_back(values_.stored(OperandId::sum, values_.h()(i_, r_)));
+        }
+        Func written("written");
+        written(i_, r_) = Tuple(outputs);
+        define_rows(stages_, written, row_.hidden, knobs_);
+        define_saved(row, scales);
+        return stages_;
     }
-    stages.y(stages.vars.i, r) = undef<float>();
-    stages.y(place, r) = normalised(place, r);
-    stages.written_value = written.x;
-    stages.written_step = written.y;
-}
+
+private:
+    Func row_value(const std::string &name, const Expr &value) {
+        return normforge::row_value(stages_, name, value);
+    }
+
+    Expr h(const Expr &i) const { return values_.h()(i, r_); }
+
+    const RowPass &reduce(const Reduction &reduction) {
+        stages_.passes.push_back(reduce_row(stages_.vars, row_, reduction));
+        return stages_.passes.back();
+    }
+
+    Moments plain_moments() {
+        const RowPass &squares =
+            reduce({"squares", [this](const Expr &i, const Expr &) { return Reduction::Terms{h(i) * h(i)}; }});
+        return {{}, row_value("mean_square", squares.total(r_) / hidden_)};
+    }
+
+    Moments pivoted_moments() {
+        Expr pivot;
+        if (knobs_.sums == kTwoPass) {
+            const RowPass &sum =
+                reduce({"values", [this](const Expr &i, const Expr &) { return Reduction::Terms{h(i)}; }});
+            Func row_pivot = row_value("row_pivot", cast<float>(sum.total(r_) / hidden_));
+            reduce({"moments", [this, row_pivot](const Expr &i, const Expr &r) {
+                        Expr d = h(i) - row_pivot(r);
+                        return Reduction::Terms{d, d * d};
+                    }});
+            pivot = row_pivot(r_);
+        } else {
+            stages_.passes.push_back(moments_about_lane_pivots(stages_.vars, row_, values_.h()));
+            pivot = stages_.passes.back().reference(r_);
+        }
+        Expr sum = stages_.passes.back().total(r_)[0];
+        Expr squares = stages_.passes.back().total(r_)[1];
+        // Rounding can leave a tiny negative sum. A NaN stays one.
+        Expr about_mean = squares - sum * (sum / hidden_);
+        Expr zero = cast<double>(0);
+        return {row_value("mean", cast<double>(pivot) + sum / hidden_),
+                row_value("mean_square", select_any(about_mean < zero, zero, about_mean) / hidden_)};
+    }
+
+    Expr denominator(const Expr &mean_square) const {
+        Expr epsilon = cast<double>(values_.number(OperandId::epsilon));
+        return problem_.epsilon_place == NF_IN_ROOT ? sqrt(mean_square + epsilon) : sqrt(mean_square) + epsilon;
+    }
+
+    RowStatistics statistics() {
+        Moments moments = problem_.op == NF_RMS_NORM ? plain_moments() : pivoted_moments();
+        RowStatistics row;
+        if (values_.has_wide_range()) {
+            extend_range(moments, row);
+        }
+        row.mean = moments.mean;
+        row.denominator = row_value("denominator", denominator(moments.mean_square(r_)));
+        return row;
+    }
+
+    // Rows beyond f32's range are rare: theirs alone are summed once more, in f64. An update that runs for them
+    // only becomes a branch around it, where a select would wait for both.
+    void extend_range(Moments &moments, RowStatistics &row) {
+        Expr epsilon = cast<double>(values_.number(OperandId::epsilon));
+        Expr added = problem_.epsilon_place == NF_IN_ROOT ? epsilon : epsilon * epsilon;
+        Expr square = moments.mean_square(r_);
+        // False for a NaN.
+        Func in_range =
+            row_value("in_range", square < Expr(kLargestSquare) && square + added >= Expr(kSmallestSquare));
+        RDom place(0, row_.hidden, "place"), once(0, 1, "once");
+        place.where(!in_range(r_));
+        once.where(!in_range(r_));
+        const auto sum_again = [&](const char *name, const Func &narrow, const Expr &term) {
+            Func sum = row_value(name, narrow(r_));
+            sum(r_) = select_any(place == 0, Expr(0.0), sum(r_)) + term / hidden_;
+            return sum;
+        };
+        Expr value = cast<double>(h(place));
+        if (moments.mean.defined()) {
+            moments.mean = sum_again("any_mean", moments.mean, value);
+            value -= moments.mean(r_);
+        }
+        moments.mean_square = sum_again("any_mean_square", moments.mean_square, value * value);
+        Expr is_huge = moments.mean_square(r_) > Expr(1.0) && once == 0;
+        row.scale = row_value("scale", 1.0f);
+        row.scale(r_) = select(is_huge, 0x1p-64f, 0x1p64f);
+        row.rstd_scale = row_value("rstd_scale", Expr(1.0));
+        row.rstd_scale(r_) = select(is_huge, Expr(0x1p64), Expr(0x1p-64));
+    }
+
+    Func normalised(const RowStatistics &row) {
+        Expr value = row.scale.defined() ? h(i_) * row.scale(r_) : h(i_);
+        if (row.mean.defined()) {
+            // The mean's f32 rounding is kept apart and taken off too, so a row of large mean and tiny spread
+            // keeps its digits, and a row of equal values gives exactly zero.
+            Expr mean = row.scale.defined() ? row.mean(r_) * cast<double>(row.scale(r_)) : row.mean(r_);
+            Func centre = row_value("centre", cast<float>(mean));
+            Func centre_error = row_value("centre_error", cast<float>(mean - cast<double>(centre(r_))));
+            value = (value - centre(r_)) - centre_error(r_);
+        }
+        Expr one = row.scale.defined() ? row.rstd_scale(r_) : Expr(1.0);
+        Func rstd = row_value("scaled_rstd", cast<float>(one / row.denominator(r_)));
+        Func normalised("normalised");
+        normalised(i_, r_) = values_.rounded(value * rstd(r_), problem_.normalised);
+        return normalised;
+    }
+
+    Func with_affine(const Func &normalised) {
+        Expr value = normalised(i_, r_);
+        if (values_.has(OperandId::weight)) {
+            value *= values_.weight(i_);
+        }
+        if (values_.has(OperandId::bias)) {
+            value += values_.bias(i_);
+        }
+        Func y("y");
+        y(i_, r_) = values_.rounded(value, problem_.unquantised);
+        return y;
+    }
+
+    // Each row's scale, from the largest magnitude of its values.
+    Func define_scales(const Func &y) {
+        if (!values_.has(OperandId::scales)) {
+            return {};
+        }
+        // As integers, magnitudes are in the same order, and a NaN is above all others.
+        const RowPass &magnitudes = reduce(
+            {"magnitudes",
+             [y](const Expr &i, const Expr &r) { return Reduction::Terms{reinterpret<int32_t>(abs(y(i, r)))}; },
+             Reduction::maximum});
+        Expr largest = reinterpret<float>(magnitudes.total(r_));
+        Expr scale = largest / Expr(static_cast<float>(largest_value(problem_.output)));
+        // Also of a row of zeros, none is so small that a quotient by it is not finite.
+        return row_value("scales", select_any(is_finite(largest), max(scale, 0x1p-126f), 1.0f));
+    }
+
+    Expr quotient(const Func &y, const Func &scales) const {
+        return y(i_, r_) / (scales.defined() ? scales(r_) : values_.number(OperandId::scale));
+    }
+
+    void define_saved(const RowStatistics &row, const Func &scales) {
+        std::vector<Expr> saved;
+        if (values_.has(OperandId::mean)) {
+            saved.push_back(cast<float>(row.mean(r_)));
+        }
+        if (values_.has(OperandId::rstd)) {
+            saved.push_back(cast<float>(cast<double>(1) / row.denominator(r_)));
+        }
+        if (values_.has(OperandId::scales)) {
+            saved.push_back(scales(r_));
+        }
+        if (!saved.empty()) {
+            stages_.saved = Func("saved");
+            stages_.saved(r_) = Tuple(saved);
+        }
+    }
+
+    const NormProblem &problem_;
+    const Knobs &knobs_;
+    const NormValues &values_;
+    const RowLanes row_;
+    const Expr hidden_;
+    NormStages stages_;
+    const Var i_ = stages_.vars.i;
+    const Var r_ = stages_.vars.r;
+};
 
 }  // namespace
 
-NormStages define_norm(const NormProblem &problem, const Knobs &knobs, const NormInputs &inputs) {
-    NormStages stages;
-    const Var &i = stages.vars.i;
-    const Var &r = stages.vars.r;
-    const RowReading reading{inputs.x, static_cast<int>(problem.hidden), knobs.lanes()};
-    Expr hidden = Expr(static_cast<double>(problem.hidden));
-    const RowStatistics statistics = problem.op == NF_RMS_NORM
-                                         ? rms_statistics(stages, reading, hidden)
-                                         : layer_statistics(stages, reading, hidden, knobs.sums);
-    Expr denominator = sqrt(statistics.mean_square + cast<double>(inputs.epsilon));
-    Func rstd = row_value(stages, "rstd", cast<float>(cast<double>(1) / denominator));
-
-    Expr value = inputs.x(i, r);
-    if (statistics.centre.defined()) {
-        value = (value - statistics.centre(r)) - statistics.centre_error(r);
-    }
-    value *= rstd(r);
-    if (inputs.weight.defined()) {
-        value *= inputs.weight(i);
-    }
-    if (inputs.bias.defined()) {
-        value += inputs.bias(i);
-    }
-    Func normalised("normalised");
-    normalised(i, r) = value;
-    stages.y = Func("y");
-    if (knobs.writing == kDescending) {
-        write_descending(stages, normalised, reading.hidden, knobs.vector * knobs.unroll);
-    } else {
-        stages.y(i, r) = normalised(i, r);
-    }
-    return stages;
+NormStages define_norm(const NormProblem &problem, const Knobs &knobs, const NormInputs &inputs,
+                       const ValueConversion &conversion) {
+    const NormValues values(problem, inputs, conversion);
+    return problem.pass == NF_BACKWARD ? define_gradient(problem, knobs, values, inputs.rows)
+                                       : ForwardPass(problem, knobs, values).define();
 }
 
 }  // namespace normforge

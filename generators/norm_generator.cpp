@@ -2,16 +2,20 @@
 // add_halide_library: see tests/halide_library.
 
 #include <array>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "Halide.h"
 #include "generators/norm_algorithm.h"
-#include "runtime/norm_problem.h"
+#include "runtime/operands.h"
 #include "runtime/user_error.h"
 #include "schedules/knobs.h"
 #include "schedules/schedule_cpu.h"
 #include "schedules/space.h"
+#include "schedules/target.h"
 
 namespace normforge {
 
@@ -54,14 +58,15 @@ TextParams<sizeof...(Index)> knob_params(std::index_sequence<Index...>) {
     return {GeneratorParam<std::string>(knob_table()[Index].name, "")...};
 }
 
-Halide::Type halide_type(nf_dtype dtype) {
-    switch (dtype) {
-    case NF_F32:
-        return Halide::Float(32);
-    case NF_NONE:
-        break;
-    }
-    throw UserError("type '" + field_text(dtype) + "' has no values; allowed here is f32");
+// Halide wants inputs named unlike parameters, which are named as the problem's fields.
+std::string input_name(const Operand &operand) {
+    bool is_field = false;
+    visit_field_names([&](std::string_view field) { is_field = is_field || field == operand.name; });
+    return is_field ? std::string(operand.name) + "_values" : operand.name;
+}
+
+int dimensions(OperandShape shape) {
+    return shape == OperandShape::rows ? 2 : 1;
 }
 
 template <nf_op op>
@@ -70,19 +75,25 @@ public:
     TextParams<kFieldCount - 1> fields = field_params(std::make_index_sequence<kFieldCount - 1>());
     TextParams<kKnobCount> knobs = knob_params(std::make_index_sequence<kKnobCount>());
 
+    // The inputs and outputs of the problem, in the order of kOperands; outputs of one shape are one Tuple.
     void configure() {
         problem_ = read_problem();
-        // Halide wants inputs named unlike parameters, so weight and bias, which name a type there, are plural
-        // here.
-        x_ = this->template add_input<Buffer<>>("x", halide_type(problem_.dtype), 2);
-        if (problem_.weight != NF_NONE) {
-            weight_ = this->template add_input<Buffer<>>("weights", halide_type(problem_.weight), 1);
+        for (const Operand &operand : kOperands) {
+            const nf_dtype type = operand_type(problem_, operand);
+            if (type == NF_NONE || is_written(problem_, operand)) {
+                continue;
+            }
+            if (operand.shape == OperandShape::number) {
+                numbers_[operand.id] = this->template add_input<float>(input_name(operand));
+            } else {
+                buffers_[operand.id] = this->template add_input<Buffer<>>(input_name(operand), stored_type(type),
+                                                                          dimensions(operand.shape));
+            }
         }
-        if (problem_.bias != NF_NONE) {
-            bias_ = this->template add_input<Buffer<>>("biases", halide_type(problem_.bias), 1);
-        }
-        epsilon_ = this->template add_input<float>("epsilon");
-        y_ = this->template add_output<Buffer<>>("y", halide_type(problem_.dtype), 2);
+        // Sums over rows come before the rows, which may lie over what these are made of.
+        saved_ = add_outputs("output_row_values", OperandShape::row_values);
+        vector_ = add_outputs("output_vectors", OperandShape::vector);
+        rows_ = add_outputs("output_rows", OperandShape::rows);
     }
 
     void generate() {
@@ -92,40 +103,97 @@ public:
                 "the norm generators need the target feature strict_float: without it Halide may rewrite "
                 "the sums and lose what the pivots save");
         }
-        Knobs chosen = read_knobs(machine);
-        NormInputs inputs{*x_, {}, {}, *epsilon_};
-        int hidden = static_cast<int>(problem_.hidden);
-        if (weight_) {
-            inputs.weight = *weight_;
-            weight_->dim(0).set_bounds(0, hidden);
+        const Knobs chosen = read_knobs(machine);
+        const NormInputs inputs = bind_inputs();
+        NormStages stages = define_norm(problem_, chosen, inputs, ValueConversion(converts_f16(machine)));
+        bind_outputs(stages, inputs.rows);
+        std::vector<Halide::ImageParam> streams;
+        for (const auto &[id, buffer] : buffers_) {
+            if (operand(id).shape == OperandShape::rows) {
+                streams.push_back(*buffer);
+            }
         }
-        if (bias_) {
-            inputs.bias = *bias_;
-            bias_->dim(0).set_bounds(0, hidden);
-        }
-        NormStages stages = define_norm(problem_, chosen, inputs);
-        *y_ = stages.y;
-        x_->dim(0).set_bounds(0, hidden);
-        x_->dim(1).set_min(0);
-        y_->dim(0).set_bounds(0, hidden);
-        y_->dim(1).set_min(0);
-        schedule_cpu(stages, problem_, chosen, *x_);
+        schedule_cpu(stages, problem_, chosen, streams);
     }
 
 private:
+    using OutputFunc = Halide::GeneratorOutput<Halide::Func>;
+
+    // Null where the problem writes none of that shape.
+    OutputFunc *add_outputs(const std::string &name, OperandShape shape) {
+        std::vector<Halide::Type> types;
+        for (const Operand &operand : kOperands) {
+            const nf_dtype type = operand_type(problem_, operand);
+            if (operand.shape == shape && type != NF_NONE && is_written(problem_, operand)) {
+                // Sums over rows are partial ones here.
+                types.push_back(stored_type(shape == OperandShape::vector ? NF_F32 : type));
+            }
+        }
+        return types.empty() ? nullptr : this->template add_output<Halide::Func>(name, types, dimensions(shape));
+    }
+
+    NormInputs bind_inputs() {
+        NormInputs inputs;
+        const int hidden = static_cast<int>(problem_.hidden);
+        for (auto &[id, buffer] : buffers_) {
+            inputs.funcs[id] = *buffer;
+            const OperandShape shape = operand(id).shape;
+            buffer->dim(0).set_min(0);
+            if (shape != OperandShape::row_values) {
+                buffer->dim(0).set_extent(hidden);
+            }
+            if (shape == OperandShape::rows) {
+                buffer->dim(1).set_min(0);
+                if (!inputs.rows.defined()) {
+                    inputs.rows = buffer->dim(1).extent();
+                }
+            }
+        }
+        for (auto &[id, number] : numbers_) {
+            inputs.numbers[id] = *number;
+        }
+        return inputs;
+    }
+
+    // All outputs have the rows of the inputs. Said in these words, Halide fuses their loops without a remainder.
+    void bind_outputs(NormStages &stages, const Halide::Expr &rows) {
+        const Halide::Expr hidden = static_cast<int>(problem_.hidden);
+        stages.rows.output_buffers()[0].dim(0).set_bounds(0, hidden);
+        stages.rows.output_buffers()[0].dim(1).set_bounds(0, rows);
+        stages.rows.bound(stages.vars.r, 0, rows);
+        *rows_ = stages.rows;
+        if (saved_) {
+            stages.saved.output_buffers()[0].dim(0).set_bounds(0, rows);
+            stages.saved.bound(stages.vars.r, 0, rows);
+            *saved_ = stages.saved;
+        }
+        if (vector_) {
+            stages.vector.output_buffers()[0].dim(0).set_bounds(0, hidden);
+            *vector_ = stages.vector;
+        }
+    }
+
+    // A type brings the usual types of the other operands, so it is read first.
     NormProblem read_problem() const {
         NormProblem problem = default_problem(op, 4096);
-        size_t index = 0;
-        visit_fields(problem, [&](std::string_view name, auto &field) {
-            if (index > 0 && !std::string(fields[index - 1]).empty()) {
-                parse_field(name, std::string(fields[index - 1]), field);
-            }
-            index++;
-        });
+        read_fields(problem, [](std::string_view name) { return name == "dtype"; });
+        problem = default_problem(op, 4096, problem.dtype);
+        read_fields(problem, [](std::string_view) { return true; });
         if (nf_status status = check_problem(problem)) {
             throw UserError(nf_status_message(status));
         }
         return problem;
+    }
+
+    template <typename IsChosen>
+    void read_fields(NormProblem &problem, IsChosen &&is_chosen) const {
+        size_t index = 0;
+        visit_fields(problem, [&](std::string_view name, auto &field) {
+            if (index > 0 && is_chosen(name) && !std::string(fields[index - 1]).empty()) {
+                parse_field(name, std::string(fields[index - 1]), field);
+            }
+            index++;
+        });
     }
 
     Knobs read_knobs(const Halide::Target &machine) const {
@@ -143,11 +211,11 @@ private:
     }
 
     NormProblem problem_{};
-    Halide::GeneratorInput<Buffer<>> *x_ = nullptr;
-    Halide::GeneratorInput<Buffer<>> *weight_ = nullptr;
-    Halide::GeneratorInput<Buffer<>> *bias_ = nullptr;
-    Halide::GeneratorInput<float> *epsilon_ = nullptr;
-    Halide::GeneratorOutput<Buffer<>> *y_ = nullptr;
+    std::map<OperandId, Halide::GeneratorInput<Buffer<>> *> buffers_;
+    std::map<OperandId, Halide::GeneratorInput<float> *> numbers_;
+    OutputFunc *saved_ = nullptr;
+    OutputFunc *vector_ = nullptr;
+    OutputFunc *rows_ = nullptr;
 };
 
 }  // namespace

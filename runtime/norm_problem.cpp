@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "runtime/operands.h"
 #include "runtime/user_error.h"
 
 namespace normforge {
@@ -23,18 +24,9 @@ void append(std::string &list, std::string_view separator, std::string_view item
     list += item;
 }
 
-template <typename Value, size_t count>
-std::string all_names(const NamedValue<Value> (&known)[count]) {
-    std::string names;
-    for (const NamedValue<Value> &candidate : known) {
-        append(names, ", ", candidate.name);
-    }
-    return names;
-}
-
-template <typename Value, size_t count>
-std::string name_of(const NamedValue<Value> (&known)[count], Value value) {
-    for (const NamedValue<Value> &candidate : known) {
+template <typename Value>
+std::string name_of(Value value) {
+    for (const NamedValue<Value> &candidate : known_values(value)) {
         if (candidate.value == value) {
             return candidate.name;
         }
@@ -44,18 +36,42 @@ std::string name_of(const NamedValue<Value> (&known)[count], Value value) {
     std::abort();
 }
 
-[[noreturn]] void refuse_field(std::string_view field, std::string_view text, const std::string &allowed) {
-    throw UserError(std::string(field) + " is " + quoted(text) + "; allowed: " + allowed);
-}
-
-template <typename Value, size_t count>
-Value value_of(const NamedValue<Value> (&known)[count], std::string_view field, std::string_view text) {
-    for (const NamedValue<Value> &candidate : known) {
-        if (candidate.name == text) {
-            return candidate.value;
+template <typename Value>
+std::string legal_names(std::string_view field, Value example) {
+    std::string names;
+    for (const NamedValue<Value> &candidate : known_values(example)) {
+        if (is_legal_value(field, candidate.value)) {
+            append(names, ", ", candidate.name);
         }
     }
-    refuse_field(field, text, all_names(known));
+    return names;
+}
+
+// The one number of a problem is hidden, so its range is the range of every number.
+std::string legal_names(std::string_view, int64_t) {
+    return "a whole number from 1 to " + std::to_string(NF_MAX_HIDDEN);
+}
+
+bool find_value(std::string_view, std::string_view text, int64_t &number) {
+    int64_t parsed = 0;
+    const char *end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, parsed);
+    if (error != std::errc() || stop != end || parsed < 1 || parsed > NF_MAX_HIDDEN) {
+        return false;
+    }
+    number = parsed;
+    return true;
+}
+
+template <typename Value>
+bool find_value(std::string_view field, std::string_view text, Value &value) {
+    for (const NamedValue<Value> &candidate : known_values(value)) {
+        if (candidate.name == text && is_legal_value(field, candidate.value)) {
+            value = candidate.value;
+            return true;
+        }
+    }
+    return false;
 }
 
 std::string all_fields() {
@@ -66,69 +82,17 @@ std::string all_fields() {
 }
 
 [[noreturn]] void refuse_problem(std::string_view text, const std::string &reason) {
-    throw UserError("problem " + quoted(text) + ": " + reason + "; needed, once each: " + all_fields());
+    throw UserError("problem " + quoted(text) + ": " + reason + "; known, once each: " + all_fields() +
+                    ", of which op, dtype and hidden are needed");
 }
 
-}  // namespace
+struct FieldText {
+    std::string_view name;
+    std::string_view value;
+};
 
-NormProblem default_problem(nf_op op, int64_t hidden) {
-    return {.op = op,
-            .dtype = NF_F32,
-            .weight = NF_F32,
-            .bias = op == NF_LAYER_NORM ? NF_F32 : NF_NONE,
-            .hidden = hidden};
-}
-
-std::string field_text(nf_op op) {
-    return name_of(kOps, op);
-}
-
-std::string field_text(nf_dtype dtype) {
-    return name_of(kDTypes, dtype);
-}
-
-std::string field_text(int64_t number) {
-    return std::to_string(number);
-}
-
-void parse_field(std::string_view field, std::string_view text, nf_op &op) {
-    op = value_of(kOps, field, text);
-}
-
-void parse_field(std::string_view field, std::string_view text, nf_dtype &dtype) {
-    dtype = value_of(kDTypes, field, text);
-}
-
-// The one number of a problem is hidden, so its range is the range of every number.
-void parse_field(std::string_view field, std::string_view text, int64_t &number) {
-    int64_t parsed = 0;
-    const char *end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, parsed);
-    if (error != std::errc() || stop != end || parsed < 1 || parsed > NF_MAX_HIDDEN) {
-        refuse_field(field, text, "a whole number from 1 to " + std::to_string(NF_MAX_HIDDEN));
-    }
-    number = parsed;
-}
-
-std::string allowed_ops() {
-    return all_names(kOps);
-}
-
-std::string allowed_dtypes() {
-    return all_names(kDTypes);
-}
-
-std::string to_text(const NormProblem &problem) {
-    std::string text;
-    visit_fields(problem, [&](const char *name, const auto &field) {
-        append(text, ",", std::string(name) + "=" + field_text(field));
-    });
-    return text;
-}
-
-NormProblem parse_problem(std::string_view text) {
-    NormProblem problem{};
-    std::vector<std::string_view> seen;
+std::vector<FieldText> split_fields(std::string_view text) {
+    std::vector<FieldText> fields;
     for (size_t begin = 0; begin <= text.size();) {
         const size_t end = std::min(text.find(',', begin), text.size());
         const std::string_view part = text.substr(begin, end - begin);
@@ -139,26 +103,128 @@ NormProblem parse_problem(std::string_view text) {
             refuse_problem(text, quoted(part) + " is not of the form field=value");
         }
         const std::string_view name = part.substr(0, equals);
-        if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
+        if (std::ranges::find(fields, name, &FieldText::name) != fields.end()) {
             refuse_problem(text, "field " + quoted(name) + " is given twice");
         }
-        bool known = false;
-        visit_fields(problem, [&](std::string_view candidate, auto &field) {
-            if (candidate == name) {
-                parse_field(name, part.substr(equals + 1), field);
-                known = true;
-            }
-        });
-        if (!known) {
-            refuse_problem(text, "field " + quoted(name) + " is unknown");
-        }
-        seen.push_back(name);
+        fields.push_back({name, part.substr(equals + 1)});
     }
+    return fields;
+}
+
+// Those that every text shows; the others have defaults that follow from them.
+bool is_key(std::string_view field) {
+    return field == "op" || field == "dtype" || field == "hidden";
+}
+
+// Sets the fields of the names for which is_chosen.
+template <typename IsChosen>
+void set_fields(NormProblem &problem, const std::vector<FieldText> &fields, IsChosen &&is_chosen) {
+    visit_fields(problem, [&](std::string_view name, auto &field) {
+        const auto given = std::ranges::find(fields, name, &FieldText::name);
+        if (given != fields.end() && is_chosen(name)) {
+            parse_field(name, given->value, field);
+        }
+    });
+}
+
+// Visits the fields that a text of the problem shows.
+template <typename Visitor>
+void visit_shown_fields(const NormProblem &problem, Visitor &&visit) {
+    NormProblem usual = default_problem(problem.op, problem.hidden, problem.dtype);
+    std::vector<std::string> usual_texts;
+    visit_fields(usual, [&](std::string_view, const auto &field) { usual_texts.push_back(field_text(field)); });
+    size_t index = 0;
+    visit_fields(problem, [&](std::string_view name, const auto &field) {
+        const std::string text = field_text(field);
+        if (is_key(name) || text != usual_texts[index]) {
+            visit(name, text);
+        }
+        index++;
+    });
+}
+
+}  // namespace
+
+NormProblem default_problem(nf_op op, int64_t hidden, nf_dtype dtype) {
+    NormProblem problem{};
+    problem.op = op;
+    problem.dtype = dtype;
+    problem.output = dtype;
+    problem.weight = dtype;
+    problem.bias = op == NF_LAYER_NORM ? dtype : NF_NONE;
+    problem.hidden = hidden;
+    return problem;
+}
+
+template <typename Value>
+std::string field_text(Value value) {
+    return name_of(value);
+}
+
+template <>
+std::string field_text(int64_t number) {
+    return std::to_string(number);
+}
+
+template <typename Value>
+void parse_field(std::string_view field, std::string_view text, Value &value) {
+    if (!find_value(field, text, value)) {
+        throw UserError(std::string(field) + " is " + quoted(text) + "; allowed: " + legal_names(field, value));
+    }
+}
+
+#define NORMFORGE_FIELD_TYPE(Type)                                                                                \
+    template std::string field_text(Type);                                                                        \
+    template void parse_field(std::string_view, std::string_view, Type &)
+NORMFORGE_FIELD_TYPE(nf_op);
+NORMFORGE_FIELD_TYPE(nf_pass);
+NORMFORGE_FIELD_TYPE(nf_dtype);
+NORMFORGE_FIELD_TYPE(nf_weight_offset);
+NORMFORGE_FIELD_TYPE(nf_epsilon_place);
+NORMFORGE_FIELD_TYPE(nf_scale);
+NORMFORGE_FIELD_TYPE(nf_flag);
+template void parse_field(std::string_view, std::string_view, int64_t &);
+
+std::string allowed_values(std::string_view field) {
+    std::string allowed;
+    NormProblem problem{};
+    visit_fields(problem, [&](std::string_view name, auto &value) {
+        if (name == field) {
+            allowed = legal_names(field, value);
+        }
+    });
+    return allowed;
+}
+
+std::string to_text(const NormProblem &problem) {
+    std::string text;
+    visit_shown_fields(problem, [&](std::string_view name, const std::string &value) {
+        append(text, ",", std::string(name) + "=" + value);
+    });
+    return text;
+}
+
+NormProblem parse_problem(std::string_view text) {
+    const std::vector<FieldText> fields = split_fields(text);
+    NormProblem problem{};
+    size_t known = 0;
     visit_fields(problem, [&](std::string_view name, auto &) {
-        if (std::find(seen.begin(), seen.end(), name) == seen.end()) {
+        const bool given = std::ranges::find(fields, name, &FieldText::name) != fields.end();
+        known += given;
+        if (is_key(name) && !given) {
             refuse_problem(text, "field " + quoted(name) + " is missing");
         }
     });
+    if (known != fields.size()) {
+        for (const FieldText &field : fields) {
+            if (allowed_values(field.name).empty()) {
+                refuse_problem(text, "field " + quoted(field.name) + " is unknown");
+            }
+        }
+    }
+    set_fields(problem, fields, is_key);
+    problem = default_problem(problem.op, problem.hidden, problem.dtype);
+    set_fields(problem, fields, [](std::string_view name) { return !is_key(name); });
     if (nf_status status = check_problem(problem)) {
         throw UserError("problem " + quoted(text) + ": " + nf_status_message(status));
     }
@@ -167,17 +233,32 @@ NormProblem parse_problem(std::string_view text) {
 
 std::string symbol_name(const NormProblem &problem) {
     std::string symbol;
-    visit_fields(problem, [&](std::string_view name, const auto &field) {
+    visit_shown_fields(problem, [&](std::string_view name, const std::string &value) {
         if (name != "op") {
             append(symbol, "_", name);
         }
-        append(symbol, "_", field_text(field));
+        append(symbol, "_", value);
     });
     return symbol;
 }
 
 int64_t row_bytes(const NormProblem &problem) {
-    return 2 * problem.hidden * static_cast<int64_t>(element_size(problem.dtype));
+    int64_t bytes = 0;
+    for (const Operand &operand : kOperands) {
+        const auto size = static_cast<int64_t>(element_size(operand_type(problem, operand)));
+        switch (operand.shape) {
+        case OperandShape::rows:
+            bytes += problem.hidden * size;
+            break;
+        case OperandShape::row_values:
+            bytes += size;
+            break;
+        case OperandShape::vector:
+        case OperandShape::number:
+            break;
+        }
+    }
+    return bytes;
 }
 
 }  // namespace normforge

@@ -1,136 +1,162 @@
 #include <algorithm>
-#include <cfloat>
+#include <cstring>
 
+#include "runtime/check_arguments.h"
+#include "runtime/gradient_sums.h"
 #include "runtime/kernel_table.h"
-#include "runtime/norm_problem.h"
+#include "runtime/operand_fields.h"
 
 namespace normforge {
 
 namespace {
 
-// Equal rows at equal distances in memory, as bytes.
-struct Rows {
-    uintptr_t begin;
-    uintptr_t end;  // of the last row
-    uintptr_t row;
-    uintptr_t stride;  // of no meaning for a single row
-    bool single;
-};
-
-// False if the rows reach beyond what an int64_t or a pointer can count.
-bool find_rows(const void *first, int64_t count, int64_t stride, int64_t hidden, nf_dtype type, Rows &rows) {
-    const auto value_bytes = static_cast<int64_t>(element_size(type));
-    int64_t reach = 0;
-    rows.begin = reinterpret_cast<uintptr_t>(first);
-    rows.row = hidden * value_bytes;
-    rows.stride = static_cast<uintptr_t>(stride) * static_cast<uintptr_t>(value_bytes);
-    rows.single = count == 1;
-    return !__builtin_mul_overflow(count - 1, stride, &reach) && !__builtin_add_overflow(reach, hidden, &reach) &&
-           !__builtin_mul_overflow(reach, value_bytes, &reach) &&
-           !__builtin_add_overflow(rows.begin, reach, &rows.end);
-}
-
-// Whether rows of two operands whose ranges meet may share a byte.
-bool interleaved_rows_overlap(const Rows &a, const Rows &b) {
-    const Rows &low = a.begin <= b.begin ? a : b;
-    const Rows &high = a.begin <= b.begin ? b : a;
-    if (!low.single && !high.single && low.stride != high.stride) {
+// Of the operands that the problem has. Strides that are of no meaning, those of a single row, count as well; one
+// that is negative counts as too long.
+uint64_t longest_row_stride(const NormProblem &problem, const nf_arguments &arguments) {
+    uint64_t longest = 1;
+    visit_operands([&](auto index) {
+        constexpr const Operand &operand = kOperands[index];
+        if constexpr (operand.shape == OperandShape::rows) {
+            if (operand_type(problem, operand) != NF_NONE) {
+                const auto stride = load_field<RowsField>(arguments, operand).row_stride;
+                longest = std::max(longest, static_cast<uint64_t>(stride));
+            }
+        }
         return true;
-    }
-    // Rows of one stride keep their places to one another, so the first row of high decides for all: it must
-    // fit between the row of low that it starts behind and the next one. If low has no next one, high starts
-    // inside its last row, as it does not start behind the end.
-    const uintptr_t stride = low.single ? (high.single ? low.row : high.stride) : low.stride;
-    const uintptr_t place = (high.begin - low.begin) % stride;
-    return place < low.row || stride - place < high.row;
+    });
+    return longest;
 }
 
-bool overlap(const Rows &a, const Rows &b) {
-    return a.begin < b.end && b.begin < a.end && interleaved_rows_overlap(a, b);
+// Kernels count values in 31 bits, so an entry gets no more rows at once than such a count can reach.
+constexpr uint64_t kReach = INT32_MAX;
+
+int64_t rows_in_reach(uint64_t stride) {
+    return std::max<int64_t>(1, static_cast<int64_t>(kReach / stride));
 }
 
-nf_status check_memory(const nf_problem &problem, const nf_arguments &arguments) {
-    Rows x{}, y{}, weight{}, bias{};
-    const int64_t hidden = problem.hidden;
-    if (!find_rows(arguments.x, arguments.rows, arguments.x_row_stride, hidden, problem.dtype, x) ||
-        !find_rows(arguments.y, arguments.rows, arguments.y_row_stride, hidden, problem.dtype, y) ||
-        (problem.weight != NF_NONE && !find_rows(arguments.weight, 1, hidden, hidden, problem.weight, weight)) ||
-        (problem.bias != NF_NONE && !find_rows(arguments.bias, 1, hidden, hidden, problem.bias, bias))) {
-        return NF_ERROR_TOO_LARGE;
-    }
-    const bool in_place = x.begin == y.begin && (x.stride == y.stride || x.single);
-    // An absent operand has no bytes and meets nothing.
-    return (!in_place && overlap(x, y)) || overlap(weight, y) || overlap(bias, y) ? NF_ERROR_OVERLAP : NF_SUCCESS;
+// Makes part the call for these rows of a group of the whole one's.
+void take_rows(const NormProblem &problem, const nf_arguments &whole, int64_t group, int64_t row, int64_t rows,
+               nf_arguments &part) {
+    part.rows = rows;
+    visit_operands([&](auto index) {
+        constexpr const Operand &operand = kOperands[index];
+        const nf_dtype type = operand_type(problem, operand);
+        if (type == NF_NONE) {
+            return true;
+        }
+        const auto value_bytes = static_cast<int64_t>(element_size(type));
+        if constexpr (operand.shape == OperandShape::rows) {
+            auto field = load_field<RowsField>(whole, operand);
+            const int64_t group_values = group == 0 ? 0 : group * field.group_stride;
+            const int64_t row_values = row == 0 ? 0 : row * field.row_stride;
+            field.data += (group_values + row_values) * value_bytes;
+            field.row_stride = rows == 1 ? problem.hidden : field.row_stride;
+            store_field(part, operand, field);
+        } else if constexpr (operand.shape == OperandShape::row_values) {
+            auto *data = load_field<char *>(whole, operand);
+            store_field(part, operand, data + (group * whole.rows + row) * value_bytes);
+        }
+        return true;
+    });
 }
 
-nf_status check_arguments(const nf_problem &problem, const nf_arguments &arguments) {
-    if (!arguments.x) {
-        return NF_ERROR_NULL_X;
+// Out of line, so that the usual case does not set up what this needs.
+[[gnu::noinline]] void run_in_parts(void (*entry)(const nf_arguments *), const NormProblem &problem,
+                                    const nf_arguments &arguments, int64_t rows_at_once) {
+    nf_arguments part = arguments;
+    part.groups = 1;
+    for (int64_t group = 0; group < group_count(arguments); group++) {
+        for (int64_t row = 0; row < arguments.rows; row += part.rows) {
+            take_rows(problem, arguments, group, row, std::min(rows_at_once, arguments.rows - row), part);
+            entry(&part);
+        }
     }
-    if (!arguments.y) {
-        return NF_ERROR_NULL_Y;
-    }
-    if (problem.weight != NF_NONE && !arguments.weight) {
-        return NF_ERROR_NULL_WEIGHT;
-    }
-    if (problem.bias != NF_NONE && !arguments.bias) {
-        return NF_ERROR_NULL_BIAS;
-    }
-    if (arguments.x_row_stride < problem.hidden) {
-        return NF_ERROR_SHORT_X_STRIDE;
-    }
-    if (arguments.y_row_stride < problem.hidden) {
-        return NF_ERROR_SHORT_Y_STRIDE;
-    }
-    // Also false for a NaN.
-    if (!(arguments.epsilon >= 0 && arguments.epsilon <= FLT_MAX)) {
-        return NF_ERROR_BAD_EPSILON;
-    }
-    return check_memory(problem, arguments);
 }
 
-// Kernels count values in 32 bits, so an entry gets no more rows at once than such a count can reach.
-// All calls go to one variant: the rows together choose it.
-void run_in_parts(const nf_kernel &kernel, const nf_arguments &arguments) {
-    const auto entry = variant_for(kernel, arguments.rows).entry;
-    const int64_t longest_stride = std::max(arguments.x_row_stride, arguments.y_row_stride);
-    int64_t reach = 0;
-    if (!__builtin_mul_overflow(arguments.rows, longest_stride, &reach) && reach <= INT32_MAX) {
+void run_forward(const nf_kernel &kernel, const nf_arguments &arguments) {
+    const int64_t groups = group_count(arguments);
+    const auto entry = variant_for(kernel, arguments.rows * groups).entry;
+    const uint64_t stride = longest_row_stride(kernel.problem, arguments);
+    uint64_t reach = 0;
+    if (groups == 1 && !__builtin_mul_overflow(static_cast<uint64_t>(arguments.rows), stride, &reach) &&
+        reach <= kReach) {
         entry(&arguments);
+    } else {
+        run_in_parts(entry, kernel.problem, arguments, rows_in_reach(stride));
+    }
+}
+
+void set_gradients_to_zero(const NormProblem &problem, const nf_arguments &arguments) {
+    if (problem.weight != NF_NONE) {
+        std::memset(arguments.dweight, 0, problem.hidden * element_size(problem.weight));
+    }
+    if (problem.bias != NF_NONE) {
+        std::memset(arguments.dbias, 0, problem.hidden * element_size(problem.bias));
+    }
+}
+
+void run_backward(const nf_kernel &kernel, const nf_arguments &arguments) {
+    const int64_t rows = arguments.rows;
+    if (rows == 0) {
+        set_gradients_to_zero(kernel.problem, arguments);
         return;
     }
-    const auto value_bytes = static_cast<int64_t>(element_size(kernel.problem.dtype));
-    const int64_t rows_at_once = std::max<int64_t>(1, INT32_MAX / longest_stride);
+    const int64_t groups = group_count(arguments);
+    const auto entry = variant_for(kernel, rows * groups).entry;
+    const int64_t rows_at_once = rows_in_reach(longest_row_stride(kernel.problem, arguments));
+    const int64_t slice_rows = gradient_slice_rows(kernel.problem);
+    GradientSums sums(kernel.problem, arguments.workspace);
     nf_arguments part = arguments;
-    if (rows_at_once == 1) {
-        part.x_row_stride = kernel.problem.hidden;
-        part.y_row_stride = kernel.problem.hidden;
-    }
-    for (int64_t row = 0; row < arguments.rows; row += part.rows) {
-        part.rows = std::min(rows_at_once, arguments.rows - row);
-        part.x = static_cast<const char *>(arguments.x) + row * arguments.x_row_stride * value_bytes;
-        part.y = static_cast<char *>(arguments.y) + row * arguments.y_row_stride * value_bytes;
+    part.groups = 1;
+    const auto run_rows = [&](int64_t group, int64_t row, int64_t count) {
+        take_rows(kernel.problem, arguments, group, row, count, part);
+        part.dweight = sums.weight_slot();
+        part.dbias = sums.bias_slot();
         entry(&part);
+    };
+    for (int64_t group = 0; group < groups; group++) {
+        for (int64_t slice = 0; slice < rows; slice += slice_rows) {
+            const int64_t end = slice + std::min(slice_rows, rows - slice);
+            run_rows(group, slice, std::min(rows_at_once, end - slice));
+            for (int64_t row = slice + part.rows; row < end; row += part.rows) {
+                sums.keep_part();
+                run_rows(group, row, std::min(rows_at_once, end - row));
+                sums.add_part();
+            }
+            sums.add_slice();
+        }
     }
+    sums.store(arguments.dweight, arguments.dbias);
 }
 
 }  // namespace
 
 }  // namespace normforge
 
+using namespace normforge;
+
 nf_status nf_run(const nf_kernel *kernel, const nf_arguments *arguments) {
     if (!kernel || !arguments) {
         return NF_ERROR_NULL_ARGUMENT;
     }
-    if (arguments->rows < 0) {
-        return NF_ERROR_NEGATIVE_ROWS;
+    if (nf_status status = check_arguments(kernel->problem, *arguments).status) {
+        return status;
     }
-    if (arguments->rows == 0) {
-        return NF_SUCCESS;
+    if (kernel->problem.pass == NF_BACKWARD) {
+        run_backward(*kernel, *arguments);
+    } else if (arguments->rows > 0) {
+        run_forward(*kernel, *arguments);
     }
-    const nf_status status = normforge::check_arguments(kernel->problem, *arguments);
-    if (status == NF_SUCCESS) {
-        normforge::run_in_parts(*kernel, *arguments);
+    return NF_SUCCESS;
+}
+
+const char *nf_operand_at_fault(const nf_kernel *kernel, const nf_arguments *arguments) {
+    return kernel && arguments ? check_arguments(kernel->problem, *arguments).field : nullptr;
+}
+
+int64_t nf_workspace_bytes(const nf_kernel *kernel, int64_t rows, int64_t groups) {
+    if (!kernel || rows < 0 || groups < 0) {
+        return 0;
     }
-    return status;
+    return gradient_workspace_bytes(kernel->problem, rows, groups == 0 ? 1 : groups);
 }

@@ -10,35 +10,58 @@ const char *nf_status_message(nf_status status) {
     case NF_ERROR_UNKNOWN_OP:
         return "the op is unknown; allowed are the values of nf_op";
     case NF_ERROR_UNKNOWN_DTYPE:
-        return "a type is unknown; allowed are the values of nf_dtype, NF_NONE only for weight and bias";
+        return "a type is unknown or not one that its field may be; normforge.h says for each field which are "
+               "allowed";
+    case NF_ERROR_UNKNOWN_OPTION:
+        return "pass, weight_offset, epsilon_place, saved_statistics, scale or portable is unknown; allowed are "
+               "the values of their enumerations";
     case NF_ERROR_BAD_HIDDEN:
         return "hidden is out of range; allowed is 1 to NF_MAX_HIDDEN";
+    case NF_ERROR_OFFSET_WITHOUT_WEIGHT:
+        return "weight_offset is 1 but there is no weight; it must be 0 then";
+    case NF_ERROR_SUM_WITHOUT_RESIDUAL:
+        return "the sum is stored but there is no residual; sum must be none then";
+    case NF_ERROR_BAD_STATISTICS:
+        return "statistics rounds a sum that does not exist or is stored in another type; it must be none without "
+               "a residual, and none or the type of a stored sum";
+    case NF_ERROR_BAD_SCALE_KIND:
+        return "the scale does not fit the output; it must be static or per_row for i8 and f8e4m3, and none for "
+               "others";
+    case NF_ERROR_BAD_UNQUANTISED:
+        return "unquantised is given but the output is not quantised; it must be none then";
+    case NF_ERROR_BAD_BACKWARD:
+        return "a backward pass needs saved_statistics and an output that is not quantised";
     case NF_ERROR_NO_KERNEL:
         return "the library was not built for this problem; allowed are the problems that nf_kernel_at lists";
     case NF_ERROR_CPU_LACKS_FEATURES:
         return "the library has this problem only for CPUs with instructions that this CPU or its operating "
                "system lacks; build it for a target with fewer features as well";
     case NF_ERROR_NEGATIVE_ROWS:
-        return "rows is negative; allowed is 0 or more";
-    case NF_ERROR_NULL_X:
-        return "x is null; with rows above 0 it must point to the input";
-    case NF_ERROR_NULL_Y:
-        return "y is null; with rows above 0 it must point to the output";
-    case NF_ERROR_NULL_WEIGHT:
-        return "weight is null; the kernel's problem has a weight, so it must point to hidden values";
-    case NF_ERROR_NULL_BIAS:
-        return "bias is null; the kernel's problem has a bias, so it must point to hidden values";
-    case NF_ERROR_SHORT_X_STRIDE:
-        return "x_row_stride is shorter than a row; allowed is hidden or more";
-    case NF_ERROR_SHORT_Y_STRIDE:
-        return "y_row_stride is shorter than a row; allowed is hidden or more";
+        return "rows or groups is negative; allowed is 0 or more";
+    case NF_ERROR_NULL_OPERAND:
+        return "an operand of the kernel's problem is null; nf_operand_at_fault names it";
+    case NF_ERROR_MISALIGNED:
+        return "an operand is not aligned to its values; nf_operand_at_fault names it; allowed are addresses that "
+               "are multiples of a value's bytes";
+    case NF_ERROR_BAD_STRIDE:
+        return "an operand's stride is negative, or rows that are written share values; nf_operand_at_fault names "
+               "it; allowed for what is read is 0 or more, for what is written hidden or more and no shared value";
     case NF_ERROR_TOO_LARGE:
-        return "the rows reach beyond the address space; rows times the stride in bytes must fit 63 bits";
+        return "an operand's rows reach beyond the address space; nf_operand_at_fault names it; its offsets in "
+               "bytes must fit 63 bits";
     case NF_ERROR_OVERLAP:
-        return "y overlaps x, weight or bias; y must be exactly x (same pointer and stride) or apart from all of "
-               "them, and with different strides apart from first row to last";
+        return "an operand that is written shares memory with another; nf_operand_at_fault names it; allowed is "
+               "what normforge.h lists for nf_arguments, such as y being exactly x";
     case NF_ERROR_BAD_EPSILON:
         return "epsilon is negative, infinite or not a number; allowed is 0 or any positive finite value";
+    case NF_ERROR_BAD_SCALE:
+        return "scale is not a positive finite number; allowed is any normal value above 0";
+    case NF_ERROR_BAD_AXES:
+        return "the axes cannot be; allowed are 1 to 64 axes of extents from 0 on, of which 1 to all are "
+               "normalised, with fewer than 2^63 rows, and 0 or more tensors";
+    case NF_ERROR_NOT_FOLDABLE:
+        return "a tensor does not fold into groups of rows; its normalised axes must be contiguous, and the "
+               "others must be reached by two strides, the same axes for all tensors";
     }
     return "this is no status; allowed are the values of nf_status";
 }

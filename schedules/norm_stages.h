@@ -38,9 +38,18 @@ struct NormStages {
     NormVars vars;
     std::vector<RowPass> passes;
     std::vector<Halide::Func> row_values;  // (r) what all values of a row share
-    Halide::Func y;                        // (i, r)
-    // Of y's update 0, where rows are written from their end; else undefined: a value of a step, and the step.
+    // What the problem writes; a Tuple where it is of several operands, undefined where it is of none.
+    Halide::Func rows;    // (i, r)
+    Halide::Func saved;   // (r), beside each row
+    Halide::Func vector;  // (i), of slice_sums
+    // Of rows' update 0, where rows are written from their end; else undefined: a value of a step, and the step.
     Halide::RVar written_value, written_step;
+    // Backward, whose sums over rows come between a row's sums and its values: (r) what those need of the row. At
+    // most slice_rows rows come at once.
+    Halide::Func slice_values;
+    int slice_rows;
+    Halide::Func slice_sums;  // (i), summed over rows by its update 0
+    Halide::RVar slice_row;   // of that update
 };
 
 }  // namespace normforge

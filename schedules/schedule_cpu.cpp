@@ -20,13 +20,18 @@ void vectorize_lanes(Stage stage, const Var &l, int lanes, int vector) {
     }
 }
 
+// Scratch of one row, on the stack. Fused loops hide from Halide that it is of one.
+void keep_for_row(Func &f, const NormVars &vars, const LoopLevel &level) {
+    f.compute_at(level).store_in(MemoryType::Stack).bound_storage(vars.r, 1);
+}
+
 void schedule_run(LaneRun &run, const NormVars &vars, const Knobs &knobs, const LoopLevel &level) {
     const Var &l = vars.l;
     if (run.pivot.defined()) {
-        run.pivot.compute_at(level).store_in(MemoryType::Stack);
+        keep_for_row(run.pivot, vars, level);
         vectorize_lanes(run.pivot, l, knobs.lanes(), knobs.vector);
     }
-    run.lanes.compute_at(level).store_in(MemoryType::Stack);
+    keep_for_row(run.lanes, vars, level);
     vectorize_lanes(run.lanes, l, knobs.lanes(), knobs.vector);
     run.lanes.update(0).reorder(l, run.step);
     vectorize_lanes(run.lanes.update(0), l, knobs.lanes(), knobs.vector);
@@ -36,44 +41,71 @@ void schedule_run(LaneRun &run, const NormVars &vars, const Knobs &knobs, const 
     }
     int width = knobs.lanes();
     for (Func &sums : run.tree) {
-        sums.compute_at(level).store_in(MemoryType::Stack);
+        keep_for_row(sums, vars, level);
         vectorize_lanes(sums, l, width, knobs.vector);
         width /= 2;
     }
 }
 
-void schedule_writing(NormStages &stages, int hidden, const Knobs &knobs, const ImageParam &x) {
+void schedule_rows(NormStages &stages, int hidden, const Knobs &knobs, const std::vector<ImageParam> &streams) {
     const auto &[i, r, l, c] = stages.vars;
-    Func &y = stages.y;
-    y.bound(i, 0, hidden);
+    Func &rows = stages.rows;
+    rows.bound(i, 0, hidden);
+    const auto prefetch = [&](Stage writing, const VarOrRVar &step) {
+        for (const ImageParam &stream : streams) {
+            if (knobs.prefetch > 0) {
+                writing.prefetch(stream, step, r, knobs.prefetch, PrefetchBoundStrategy::NonFaulting);
+            }
+        }
+    };
     if (knobs.writing == kDescending) {
         RVar part("part");
-        Stage writing = y.update(0);
+        Stage writing = rows.update(0);
         // No two values of the row are written to one place.
         writing.allow_race_conditions();
         writing.split(stages.written_value, stages.written_value, part, knobs.vector).vectorize(part);
         writing.unroll(stages.written_value);
-        if (knobs.prefetch > 0) {
-            writing.prefetch(x, stages.written_step, r, knobs.prefetch, PrefetchBoundStrategy::NonFaulting);
-        }
+        prefetch(writing, stages.written_step);
         return;
     }
     Var vector_index("vector_index"), part("part"), step("step");
-    y.split(i, vector_index, part, knobs.vector, TailStrategy::Predicate).vectorize(part);
-    y.split(vector_index, step, vector_index, knobs.unroll, TailStrategy::GuardWithIf).unroll(vector_index);
-    if (knobs.prefetch > 0) {
-        y.prefetch(x, step, r, knobs.prefetch, PrefetchBoundStrategy::NonFaulting);
-    }
+    rows.split(i, vector_index, part, knobs.vector, TailStrategy::Predicate).vectorize(part);
+    rows.split(vector_index, step, vector_index, knobs.unroll, TailStrategy::GuardWithIf).unroll(vector_index);
+    prefetch(rows, step);
+}
+
+// Sums over rows: some vectors of places at a time, in registers, all rows for each.
+void schedule_vector(NormStages &stages, int hidden, const Knobs &knobs) {
+    const Var &i = stages.vars.i;
+    const int width = knobs.vector * knobs.unroll;
+    Var step("step"), place("place");
+    stages.vector.bound(i, 0, hidden);
+    stages.vector.split(i, step, place, width, TailStrategy::Predicate).vectorize(place);
+    Func &sums = stages.slice_sums;
+    sums.compute_at(stages.vector, step).store_in(MemoryType::Stack).bound_storage(i, width);
+    const auto unroll_vectors = [&](Stage stage, bool over_rows) {
+        Var all("all"), part("part");
+        stage.split(i, i, part, knobs.vector, TailStrategy::Predicate).vectorize(part);
+        stage.split(i, all, i, knobs.unroll, TailStrategy::GuardWithIf).unroll(i);
+        if (over_rows) {
+            stage.reorder(part, i, stages.slice_row, all);
+        }
+    };
+    unroll_vectors(sums, false);
+    unroll_vectors(sums.update(0), true);
 }
 
 }  // namespace
 
-void schedule_cpu(NormStages &stages, const NormProblem &problem, const Knobs &knobs, const ImageParam &x) {
-    const LoopLevel row(stages.y, stages.vars.r);
+void schedule_cpu(NormStages &stages, const NormProblem &problem, const Knobs &knobs,
+                  const std::vector<ImageParam> &streams) {
+    const int hidden = static_cast<int>(problem.hidden);
+    const bool in_slices = stages.slice_values.defined();
+    const LoopLevel row(in_slices ? stages.slice_values : stages.rows, stages.vars.r);
     for (RowPass &pass : stages.passes) {
-        pass.total.compute_at(row).store_in(MemoryType::Stack);
+        keep_for_row(pass.total, stages.vars, row);
         if (pass.reference.defined()) {
-            pass.reference.compute_at(row).store_in(MemoryType::Stack);
+            keep_for_row(pass.reference, stages.vars, row);
         }
         schedule_run(pass.last, stages.vars, knobs, row);
         if (pass.chunk.lanes.defined()) {
@@ -81,9 +113,20 @@ void schedule_cpu(NormStages &stages, const NormProblem &problem, const Knobs &k
         }
     }
     for (Func &value : stages.row_values) {
-        value.compute_at(row).store_in(MemoryType::Stack);
+        keep_for_row(value, stages.vars, row);
     }
-    schedule_writing(stages, static_cast<int>(problem.hidden), knobs, x);
+    if (in_slices) {
+        stages.slice_values.compute_root()
+            .store_in(MemoryType::Stack)
+            .bound_storage(stages.vars.r, stages.slice_rows);
+    }
+    if (stages.vector.defined()) {
+        schedule_vector(stages, hidden, knobs);
+    }
+    schedule_rows(stages, hidden, knobs, streams);
+    if (stages.saved.defined()) {
+        stages.saved.compute_with(stages.rows, stages.vars.r);
+    }
 }
 
 }  // namespace normforge

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "runtime/operands.h"
+
 namespace normforge {
 
 namespace {
@@ -17,11 +19,38 @@ int64_t useful_lanes(const NormProblem &problem) {
     return std::max<int64_t>(4, std::bit_ceil(static_cast<uint64_t>(problem.hidden)));
 }
 
+bool has_row_outputs(const NormProblem &problem) {
+    return std::ranges::any_of(kOperands, [&](const Operand &operand) {
+        return operand.shape == OperandShape::row_values && operand_type(problem, operand) != NF_NONE;
+    });
+}
+
+// Sums about pivots: what a layer norm's moments need. Gradients come from saved statistics.
+bool has_pivots(const NormProblem &problem) {
+    return problem.op == NF_LAYER_NORM && problem.pass == NF_FORWARD;
+}
+
+// The lanes of a portable kernel, whatever the registers: as many as 16 registers of SSE serve well.
+int portable_lanes(const NormProblem &problem) {
+    return static_cast<int>(std::min<int64_t>(32, useful_lanes(problem)));
+}
+
+Sums default_sums(const NormProblem &problem, int lanes) {
+    return !has_pivots(problem) ? kPlain : problem.hidden >= 3 * lanes ? kLanePivot : kTwoPass;
+}
+
 }  // namespace
 
 std::string check(const NormProblem &problem, const Knobs &knobs, const Halide::Target &target) {
-    if ((problem.op == NF_RMS_NORM) != (knobs.sums == kPlain)) {
-        return "sums=plain is for rms_norm, lane_pivot and two_pass are for layer_norm";
+    if (has_pivots(problem) == (knobs.sums == kPlain)) {
+        return "sums=lane_pivot and two_pass are for the forward pass of layer_norm, plain for all else";
+    }
+    if (problem.portable == NF_YES && (knobs.lanes() != portable_lanes(problem) ||
+                                       knobs.sums != default_sums(problem, portable_lanes(problem)))) {
+        return "a portable kernel's sums and vector * accumulators are fixed";
+    }
+    if (knobs.writing == kDescending && (problem.pass == NF_BACKWARD || has_row_outputs(problem))) {
+        return "writing=descending is for forward passes that write nothing but rows";
     }
     if (knobs.vector > native_vector(target)) {
         return "vector is wider than the target's registers";
@@ -52,7 +81,7 @@ std::vector<Knobs> enumerate(const NormProblem &problem, const Halide::Target &t
 }
 
 Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
-    const bool is_layer_norm = problem.op == NF_LAYER_NORM;
+    const bool is_layer_norm = has_pivots(problem);
     Knobs knobs{};
     knobs.vector = native_vector(target);
     while (knobs.vector > useful_lanes(problem)) {
@@ -69,11 +98,13 @@ Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
     knobs.accumulators = static_cast<int>(std::clamp<int64_t>(
         static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(lanes, 1)))) / knobs.vector, 1,
         most_accumulators));
+    if (problem.portable == NF_YES) {
+        knobs.accumulators = portable_lanes(problem) / knobs.vector;
+    }
     knobs.unroll = static_cast<int>(std::min<int64_t>(4, useful_lanes(problem) / knobs.vector));
     knobs.writing = kAscending;
     knobs.prefetch = 0;
-    const bool has_lane_pivots = problem.hidden >= 3 * knobs.lanes();
-    knobs.sums = !is_layer_norm ? kPlain : has_lane_pivots ? kLanePivot : kTwoPass;
+    knobs.sums = default_sums(problem, knobs.lanes());
     return knobs;
 }
 

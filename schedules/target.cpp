@@ -89,4 +89,12 @@ uint64_t needed_cpu_features(const Target &target) {
     return bits;
 }
 
+bool converts_f16(const Target &target) {
+    return target.has_feature(Target::F16C);
+}
+
+bool has_fma(const Target &target) {
+    return target.has_feature(Target::FMA);
+}
+
 }  // namespace normforge

@@ -19,4 +19,8 @@ std::string target_name(const Halide::Target &target);
 // The instruction sets it needs, as bits of runtime/cpu_features.h.
 uint64_t needed_cpu_features(const Halide::Target &target);
 
+// Whether it has instructions that convert f16 values, and that multiply and add with one rounding.
+bool converts_f16(const Halide::Target &target);
+bool has_fma(const Halide::Target &target);
+
 }  // namespace normforge

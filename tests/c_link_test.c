@@ -18,10 +18,16 @@ static void expect(int holds, const char *what) {
 #define EXPECT(condition) expect(condition, #condition)
 
 int main(void) {
-    const nf_problem problem = {NF_LAYER_NORM, NF_F32, NF_F32, NF_F32, 384};
+    const nf_problem problem = {
+        .op = NF_LAYER_NORM, .dtype = NF_F32, .output = NF_F32, .weight = NF_F32, .bias = NF_F32, .hidden = 384};
     const nf_arguments arguments = {0};
+    const int64_t shape[] = {2, 3, 384};
+    const int64_t strides[] = {3 * 384, 384, 1};
+    const int64_t *const of_tensors[] = {strides};
     const nf_kernel *kernel = NULL;
     nf_description description;
+    nf_folded_axes folded;
+    nf_folded_strides folded_strides;
 
     EXPECT(strchr(nf_version(), '.') != NULL);
     EXPECT(strcmp(nf_status_message(NF_SUCCESS), nf_status_message(NF_ERROR_OVERLAP)) != 0);
@@ -30,5 +36,10 @@ int main(void) {
     EXPECT(nf_find(NULL, &problem, &kernel) == NF_ERROR_NULL_ARGUMENT);
     EXPECT(nf_describe(kernel, 1, &description) == NF_ERROR_NULL_ARGUMENT);
     EXPECT(nf_run(kernel, &arguments) == NF_ERROR_NULL_ARGUMENT);
+    EXPECT(nf_operand_at_fault(kernel, &arguments) == NULL);
+    EXPECT(nf_workspace_bytes(kernel, 1, 1) == 0);
+    EXPECT(nf_fold_axes(3, shape, 1, 1, of_tensors, &folded, &folded_strides) == NF_SUCCESS);
+    EXPECT(folded.hidden == 384 && folded.rows == 6 && folded.groups == 1);
+    EXPECT(folded_strides.row_stride == 384);
     return failures != 0;
 }

@@ -4,15 +4,17 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <array>
+#include <deque>
 #include <map>
 #include <set>
 #include <stdexcept>
 
+#include "autotune/measure/single_kernel.h"
+
 namespace normforge {
 namespace {
 
-using Entry = LoadedKernel::Entry;
+using Entry = SingleKernel::Entry;
 
 constexpr int kBlocks = 4;
 
@@ -53,8 +55,16 @@ struct Outcome {
 
 class ContestTest : public testing::Test {
 protected:
-    Contest contest(const std::vector<Entry> &contenders, uint64_t seed = 1) {
-        return {.reference = quick,
+    const nf_kernel *kernel(Entry entry) {
+        return &kernels_.emplace_back(default_problem(NF_LAYER_NORM, 64), entry).kernel();
+    }
+
+    Contest contest(const std::vector<Entry> &entries, uint64_t seed = 1) {
+        std::vector<const nf_kernel *> contenders;
+        for (Entry entry : entries) {
+            contenders.push_back(kernel(entry));
+        }
+        return {.reference = kernel(quick),
                 .contenders = contenders,
                 .operands = &operands_,
                 .first_block = 10,
@@ -92,6 +102,7 @@ protected:
     }
 
 private:
+    std::deque<SingleKernel> kernels_;
     const TimingOperands operands_{default_problem(NF_LAYER_NORM, 64), 2};
 };
 
@@ -203,7 +214,7 @@ class FailingReferenceTest : public ContestTest, public testing::WithParamInterf
 
 TEST_P(FailingReferenceTest, EndsTheContest) {
     Contest broken = contest({quick, quick});
-    broken.reference = GetParam().entry;
+    broken.reference = kernel(GetParam().entry);
     try {
         run(broken);
         FAIL() << "no exception";

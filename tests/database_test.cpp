@@ -41,7 +41,9 @@ protected:
 
 TEST_F(DatabaseTest, SessionComesBackFromTheFile) {
     SessionKey key = example_key();
-    key.problem = {.op = NF_RMS_NORM, .dtype = NF_F32, .weight = NF_NONE, .bias = NF_F32, .hidden = 4095};
+    key.problem = parse_problem(
+        "op=rms_norm,pass=backward,dtype=bf16,output=f32,weight=none,bias=f32,epsilon_place=on_deviation,"
+        "normalised=bf16,residual=f16,sum=f16,statistics=f16,saved_statistics=yes,portable=yes,hidden=4095");
     const int64_t seed = std::numeric_limits<int64_t>::min();
     int64_t id;
     {
@@ -264,7 +266,10 @@ TEST_P(OtherKeyTest, IsNotFound) {
 
 INSTANTIATE_TEST_SUITE_P(All, OtherKeyTest,
                          testing::Values(OtherKey{"op", [](SessionKey &key) { key.problem.op = NF_RMS_NORM; }},
-                                         OtherKey{"dtype", [](SessionKey &key) { key.problem.dtype = NF_NONE; }},
+                                         OtherKey{"dtype", [](SessionKey &key) { key.problem.dtype = NF_BF16; }},
+                                         OtherKey{"output", [](SessionKey &key) { key.problem.output = NF_F16; }},
+                                         OtherKey{"portable",
+                                                  [](SessionKey &key) { key.problem.portable = NF_YES; }},
                                          OtherKey{"weight", [](SessionKey &key) { key.problem.weight = NF_NONE; }},
                                          OtherKey{"bias", [](SessionKey &key) { key.problem.bias = NF_NONE; }},
                                          OtherKey{"hidden", [](SessionKey &key) { key.problem.hidden = 4095; }},

@@ -14,6 +14,7 @@
 #include "runtime/user_error.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
+#include "tests/f32_calls.h"
 #include "tests/symbols_by_nm.h"
 #include "tests/temporary_folder.h"
 
@@ -150,6 +151,9 @@ TEST_P(Emitted, LoopsContractToFmaWhereTheTargetHasIt) {
     const bool has_fma = spec.target.has_feature(Halide::Target::FMA);
     const bool has_bias = spec.problem.bias != NF_NONE;
     for (const Instructions &loop : loops) {
+        if (count_matches(loop, "^v?cvtss2sd") > 0) {
+            continue;  // sums of rows beyond f32's range, one value after the other
+        }
         const bool writes = count_matches(loop, "^v?movups\\s.*,[^()]*\\([^()]*\\)$") > 0;
         EXPECT_EQ(count_matches(loop, "^vfn?madd.*ps") > 0, has_fma && (has_bias || !writes))
             << testing::PrintToString(loop);
@@ -171,7 +175,7 @@ TEST_P(Emitted, StatementNamesTheStages) {
     const std::string stmt = emit(spec, EmitForm::stmt);
     const bool centred = spec.problem.op == NF_LAYER_NORM;
     for (const char *stage : {centred ? "moments_last_lanes" : "squares_last_lanes",
-                              centred ? "moments_total" : "squares_total", "rstd", "weights"}) {
+                              centred ? "moments_total" : "squares_total", "rstd", "weight_values"}) {
         EXPECT_NE(stmt.find(stage), std::string::npos) << stage;
     }
     EXPECT_EQ(stmt.find("centre_error") != std::string::npos, centred);
@@ -190,7 +194,7 @@ TEST(KernelSymbol, IsACIdentifierThatDiffersBetweenAnyTwoSpecs) {
         for (int64_t hidden : {1, 11, 111, 4096}) {
             for (nf_dtype weight : {NF_NONE, NF_F32}) {
                 for (nf_dtype bias : {NF_NONE, NF_F32}) {
-                    const NormProblem problem{op, NF_F32, weight, bias, hidden};
+                    const NormProblem problem = f32_problem(op, weight, bias, hidden);
                     for (const char *name : {"x86-64-linux", kSse41, kAvx2, kAvx512}) {
                         const Halide::Target target = kernel_target(name);
                         for (const Knobs &knobs : enumerate(problem, target)) {

@@ -36,7 +36,12 @@ static int run(const nf_kernel *kernel, const nf_problem *problem, int64_t rows)
     for (int64_t i = 0; i < rows * hidden; i++) {
         x[i] = x_value(i);
     }
-    const nf_arguments arguments = {rows, x, hidden, y, hidden, weight, bias, kEpsilon};
+    const nf_arguments arguments = {.rows = rows,
+                                    .epsilon = kEpsilon,
+                                    .x = {.data = x, .row_stride = hidden},
+                                    .weight = weight,
+                                    .bias = bias,
+                                    .y = {.data = y, .row_stride = hidden}};
     const nf_status status = nf_run(kernel, &arguments);
     int wrong = status != NF_SUCCESS;
     for (int64_t i = 0; status == NF_SUCCESS && i < rows * hidden; i++) {

@@ -46,8 +46,8 @@ TEST_P(Find, TakesTheFirstThatThisCpuRuns) {
     EXPECT_EQ(kernel, GetParam().status == NF_SUCCESS ? &kKernels[GetParam().found] : nullptr);
 }
 
-NormProblem without_weight(NormProblem problem) {
-    problem.weight = NF_NONE;
+NormProblem changed(NormProblem problem, void (*change)(NormProblem &)) {
+    change(problem);
     return problem;
 }
 
@@ -58,10 +58,19 @@ INSTANTIATE_TEST_SUITE_P(
         Search{"only_one", default_problem(NF_RMS_NORM, 576), NF_SUCCESS, 4},
         Search{"only_for_other_cpus", default_problem(NF_RMS_NORM, 384), NF_ERROR_CPU_LACKS_FEATURES, -1},
         Search{"other_hidden", default_problem(NF_LAYER_NORM, 576), NF_ERROR_NO_KERNEL, -1},
-        Search{"other_operands", without_weight(default_problem(NF_RMS_NORM, 576)), NF_ERROR_NO_KERNEL, -1},
+        Search{"other_operands",
+               changed(default_problem(NF_RMS_NORM, 576), [](NormProblem &p) { p.weight = NF_NONE; }),
+               NF_ERROR_NO_KERNEL, -1},
+        Search{"other_type", default_problem(NF_RMS_NORM, 576, NF_BF16), NF_ERROR_NO_KERNEL, -1},
+        Search{"other_option",
+               changed(default_problem(NF_RMS_NORM, 576), [](NormProblem &p) { p.portable = NF_YES; }),
+               NF_ERROR_NO_KERNEL, -1},
+        Search{"fields_that_do_not_fit",
+               changed(default_problem(NF_RMS_NORM, 576), [](NormProblem &p) { p.sum = NF_F32; }),
+               NF_ERROR_SUM_WITHOUT_RESIDUAL, -1},
         Search{"hidden_zero", default_problem(NF_LAYER_NORM, 0), NF_ERROR_BAD_HIDDEN, -1},
         Search{"unknown_op", default_problem(static_cast<nf_op>(3), 384), NF_ERROR_UNKNOWN_OP, -1},
-        Search{"unknown_dtype", {NF_LAYER_NORM, NF_NONE, NF_F32, NF_F32, 384}, NF_ERROR_UNKNOWN_DTYPE, -1}),
+        Search{"unknown_dtype", default_problem(NF_LAYER_NORM, 384, NF_NONE), NF_ERROR_UNKNOWN_DTYPE, -1}),
     [](const auto &test) { return std::string(test.param.name); });
 
 TEST(FindNull, IsRefusedAndSetsTheResultToNull) {
@@ -112,7 +121,7 @@ TEST(List, GivesEveryKernelOnce) {
 TEST(Status, EachHasItsOwnText) {
     const std::string of_no_status = nf_status_message(static_cast<nf_status>(1000));
     std::set<std::string> texts{of_no_status};
-    for (int status = NF_SUCCESS; status <= NF_ERROR_BAD_EPSILON; status++) {
+    for (int status = NF_SUCCESS; status <= NF_ERROR_NOT_FOLDABLE; status++) {
         const std::string text = nf_status_message(static_cast<nf_status>(status));
         EXPECT_TRUE(texts.insert(text).second) << status << ": " << text;
         EXPECT_EQ(text.find('\n'), std::string::npos) << text;

@@ -15,6 +15,7 @@
 #include "runtime/cpu_features.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
+#include "tests/f32_calls.h"
 
 namespace normforge {
 namespace {
@@ -24,8 +25,8 @@ constexpr std::chrono::seconds kGateLimit{30};
 // What the accuracy gate says of a kernel, and why it says nothing where the kernel crashes or hangs.
 AccuracyGate::Result check_in_child(const AccuracyGate &gate, const KernelSpec &spec, const std::string &object) {
     ChildProcess child([&](const ChildProcess::Send &send) {
-        const LoadedKernel kernel(object, kernel_symbol(spec));
-        const AccuracyGate::Result result = gate.check(kernel.entry());
+        const LoadedKernel kernel(spec.problem, object, kernel_symbol(spec));
+        const AccuracyGate::Result result = gate.check(kernel.kernel());
         send(result.failure);
         send(result.output_digest);
     });
@@ -129,7 +130,7 @@ TEST(Operands, MayBeAbsent) {
     for (nf_op op : {NF_LAYER_NORM, NF_RMS_NORM}) {
         for (nf_dtype weight : {NF_NONE, NF_F32}) {
             for (nf_dtype bias : {NF_NONE, NF_F32}) {
-                const NormProblem problem = {op, NF_F32, weight, bias, 95};
+                const NormProblem problem = f32_problem(op, weight, bias, 95);
                 SCOPED_TRACE(to_text(problem));
                 expect_right(problem, host, {heuristic(problem, host)});
             }

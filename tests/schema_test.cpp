@@ -73,7 +73,7 @@ void run_sql(const TemporaryFolder &folder, const char *sql) {
 }
 
 constexpr const char *kNewer =
-    "written by a newer normforge (schema 99; this one knows up to 1); update normforge or "
+    "written by a newer normforge (schema 99; this one knows up to 2); update normforge or "
     "give another file";
 constexpr const char *kForeign = "belongs to another application; give another file";
 
@@ -99,7 +99,7 @@ TEST_F(SchemaTest, EmptyFileIsAFreshDatabase) {
     folder_.write(kFile, "");
     EXPECT_EQ(message_of([&] { Database::open_read_only(file_); }),
               "tuning database '" + file_ +
-                  "': an older or empty file (schema 0, now 1); tune with it once to bring it up to date");
+                  "': an older or empty file (schema 0, now 2); tune with it once to bring it up to date");
     EXPECT_EQ(folder_.read(kFile), "");
     make_database();
     EXPECT_EQ(Database::open_read_only(file_).sessions().size(), 1u);
@@ -132,7 +132,7 @@ TEST_F(SchemaTest, ProblemHasAColumnForEachField) {
     EXPECT_EQ(connection.query_text("SELECT group_concat(name) FROM pragma_table_info('problem')"), expected);
 }
 
-// As if bias were a field that came with version 1, and this a file from before.
+// As if bias were a field that came later, and this a file from before.
 TEST_F(SchemaTest, OlderFileGetsWhatItLacksAndKeepsItsRows) {
     make_database();
     run_sql(folder_, "PRAGMA user_version = 0; DROP INDEX problem_fields; ALTER TABLE problem DROP COLUMN bias;"
@@ -140,13 +140,29 @@ TEST_F(SchemaTest, OlderFileGetsWhatItLacksAndKeepsItsRows) {
                      "DROP TABLE hardware");
     EXPECT_EQ(message_of([&] { Database::open_read_only(file_); }),
               "tuning database '" + file_ +
-                  "': an older or empty file (schema 0, now 1); tune with it once to bring "
+                  "': an older or empty file (schema 0, now 2); tune with it once to bring "
                   "it up to date");
     make_database();
     const SqliteConnection connection(file_, Mode::read_only);
-    EXPECT_EQ(connection.query_integer("PRAGMA user_version"), 1);
+    EXPECT_EQ(connection.query_integer("PRAGMA user_version"), schema_version());
     EXPECT_EQ(connection.query_text("SELECT group_concat(hidden || bias) FROM problem"), "4096f32");
     EXPECT_EQ(Database::open_read_only(file_).sessions().size(), 1u);
+}
+
+// The fields that a problem had in version 1, and no others. What else it meant then is what default_problem says.
+TEST_F(SchemaTest, ProblemsOfVersion1AreForwardOnesOfF32) {
+    make_database();
+    std::string sql = "PRAGMA user_version = 1; DROP INDEX problem_fields;";
+    NormProblem problem{};
+    visit_fields(problem, [&](const std::string &name, auto &) {
+        if (name != "op" && name != "dtype" && name != "weight" && name != "bias" && name != "hidden") {
+            sql += "ALTER TABLE problem DROP COLUMN " + name + ";";
+        }
+    });
+    run_sql(folder_, sql.c_str());
+    const std::vector<StoredSession> sessions = Database::open(file_).sessions();
+    ASSERT_EQ(sessions.size(), 1u);
+    EXPECT_TRUE(same_problem(sessions[0].problem, example_key().problem));
 }
 
 TEST_F(SchemaTest, JournalSuitsTheFileSystem) {

@@ -112,20 +112,19 @@ TEST_P(Check, GivesItsReason) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Check,
-    testing::Values(Refused{"rms_norm_about_pivots", NF_RMS_NORM, 4096, make_knobs(kLanePivot, 8, 4, 4),
-                            "sums=plain is for rms_norm"},
-                    Refused{"rms_norm_in_two_passes", NF_RMS_NORM, 4096, make_knobs(kTwoPass, 8, 4, 4),
-                            "sums=plain is for rms_norm"},
-                    Refused{"layer_norm_without_pivot", NF_LAYER_NORM, 4096, make_knobs(kPlain, 8, 4, 4),
-                            "lane_pivot and two_pass are for layer_norm"},
-                    Refused{"wide_vector", NF_RMS_NORM, 4096, make_knobs(kPlain, 16, 1, 1),
-                            "vector is wider than the target's registers"},
-                    Refused{"more_lanes_than_values", NF_RMS_NORM, 16, make_knobs(kPlain, 8, 4, 1),
-                            "vector * accumulators or vector * unroll is wider than the row"},
-                    Refused{"more_values_a_step_than_in_the_row", NF_RMS_NORM, 16, make_knobs(kPlain, 8, 1, 4),
-                            "vector * accumulators or vector * unroll is wider than the row"},
-                    Refused{"two_values_in_some_lanes", NF_LAYER_NORM, 95, make_knobs(kLanePivot, 8, 4, 1),
-                            "sums=lane_pivot needs three values in every lane"}),
+    testing::Values(
+        Refused{"rms_norm_about_pivots", NF_RMS_NORM, 4096, make_knobs(kLanePivot, 8, 4, 4), "plain for all else"},
+        Refused{"rms_norm_in_two_passes", NF_RMS_NORM, 4096, make_knobs(kTwoPass, 8, 4, 4), "plain for all else"},
+        Refused{"layer_norm_without_pivot", NF_LAYER_NORM, 4096, make_knobs(kPlain, 8, 4, 4),
+                "lane_pivot and two_pass are for the forward pass of layer_norm"},
+        Refused{"wide_vector", NF_RMS_NORM, 4096, make_knobs(kPlain, 16, 1, 1),
+                "vector is wider than the target's registers"},
+        Refused{"more_lanes_than_values", NF_RMS_NORM, 16, make_knobs(kPlain, 8, 4, 1),
+                "vector * accumulators or vector * unroll is wider than the row"},
+        Refused{"more_values_a_step_than_in_the_row", NF_RMS_NORM, 16, make_knobs(kPlain, 8, 1, 4),
+                "vector * accumulators or vector * unroll is wider than the row"},
+        Refused{"two_values_in_some_lanes", NF_LAYER_NORM, 95, make_knobs(kLanePivot, 8, 4, 1),
+                "sums=lane_pivot needs three values in every lane"}),
     [](const auto &test) { return std::string(test.param.name); });
 
 // The other side of each limit.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -32,11 +33,33 @@ struct BenchOptions {
     bool json = false;
 };
 
-// The same traffic as a norm's, without the arithmetic: what memory allows.
-template <int64_t value_bytes>
+// From rows that are read to rows that are written, without arithmetic: what memory allows.
+template <nf_input nf_arguments::*from, nf_output nf_arguments::*to, int64_t value_bytes>
 void copy_rows(const nf_arguments *arguments) {
-    std::memcpy(arguments->y, arguments->x,
-                static_cast<size_t>(arguments->rows * arguments->x_row_stride * value_bytes));
+    const int64_t values = arguments->rows * (arguments->*from).row_stride;
+    std::memcpy((arguments->*to).data, (arguments->*from).data, static_cast<size_t>(values * value_bytes));
+}
+
+template <int64_t value_bytes>
+SingleKernel::Entry copy_entry(nf_pass pass) {
+    return pass == NF_FORWARD ? copy_rows<&nf_arguments::x, &nf_arguments::y, value_bytes>
+                              : copy_rows<&nf_arguments::dy, &nf_arguments::dx, value_bytes>;
+}
+
+// The bytes of a value that both ends of the copy hold.
+size_t copied_bytes(const NormProblem &problem) {
+    return std::min(element_size(problem.dtype), element_size(problem.output));
+}
+
+SingleKernel::Entry copy_entry(const NormProblem &problem) {
+    switch (copied_bytes(problem)) {
+    case 1:
+        return copy_entry<1>(problem.pass);
+    case 2:
+        return copy_entry<2>(problem.pass);
+    default:
+        return copy_entry<4>(problem.pass);
+    }
 }
 
 struct Figures {
@@ -46,9 +69,10 @@ struct Figures {
     double ratio;  // to the heuristic, of paired samples
 };
 
-Figures measure(LoadedKernel::Entry kernel, LoadedKernel::Entry heuristic, const TimingOperands &operands) {
-    const Contest contest{heuristic, {kernel, copy_rows<sizeof(float)>}, &operands, 0, kBlocks, kSampleNanoseconds,
-                          1};
+Figures measure(const NormProblem &problem, const nf_kernel &kernel, const nf_kernel &heuristic,
+                const TimingOperands &operands) {
+    const SingleKernel copy(problem, copy_entry(problem));
+    const Contest contest{&heuristic, {&kernel, &copy.kernel()}, &operands, 0, kBlocks, kSampleNanoseconds, 1};
     std::vector<double> ns[2], reference_ns, ratios;
     run_contest(contest, {.sample =
                               [&](size_t contender, const Sample &sample) {
@@ -73,13 +97,15 @@ void bench(const BenchOptions &options) {
     for (size_t index = 0; index < problems.size(); index++) {
         const NormProblem &problem = problems[index];
         const ResolvedVariant &reference = untuned[index].variants.front();
-        const LoadedKernel heuristic_kernel(reference.object, kernel_symbol(reference.spec));
+        const LoadedKernel heuristic_kernel(problem, reference.object, kernel_symbol(reference.spec));
         for (int64_t row_count : rows) {
             const ResolvedVariant &variant = variant_for(tuned[index], row_count);
-            const LoadedKernel kernel(variant.object, kernel_symbol(variant.spec));
+            const LoadedKernel kernel(problem, variant.object, kernel_symbol(variant.spec));
             const TimingOperands operands(problem, row_count);
-            const Figures figures = measure(kernel.entry(), heuristic_kernel.entry(), operands);
+            const Figures figures = measure(problem, kernel.kernel(), heuristic_kernel.kernel(), operands);
             const double bytes = static_cast<double>(row_bytes(problem) * row_count);
+            const double copied =
+                2 * static_cast<double>(copied_bytes(problem)) * static_cast<double>(problem.hidden * row_count);
             if (options.json) {
                 Json json = json_of(problem);
                 json.update({{"rows", row_count},
@@ -89,13 +115,13 @@ void bench(const BenchOptions &options) {
                              {"gb_per_s", bytes / figures.ns},
                              {"heuristic_ns_per_row", figures.heuristic_ns / static_cast<double>(row_count)},
                              {"ratio_to_heuristic", figures.ratio},
-                             {"copy_gb_per_s", bytes / figures.copy_ns}});
+                             {"copy_gb_per_s", copied / figures.copy_ns}});
                 all.push_back(json);
             } else {
                 print("{} rows={}\n  {:.4g} ns a row, {:.1f} GB/s; heuristic {:.1f} GB/s ({:.2f}x); memcpy "
                       "{:.1f} GB/s\n  {} ({})\n",
                       to_text(problem), row_count, figures.ns / static_cast<double>(row_count), bytes / figures.ns,
-                      bytes / figures.heuristic_ns, 1 / figures.ratio, bytes / figures.copy_ns,
+                      bytes / figures.heuristic_ns, 1 / figures.ratio, copied / figures.copy_ns,
                       to_text(variant.spec.knobs), tuned[index].source);
             }
         }

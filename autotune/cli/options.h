@@ -47,7 +47,6 @@ public:
     ListOption &operator=(const ListOption &) = delete;
 
     CLI::Option &option() { return *option_; }
-    const std::string &name() const { return option_->get_lnames().front(); }  // without the dashes
 
     // An empty value between commas is one too, to be refused by whoever parses it.
     std::vector<std::string> values() const;

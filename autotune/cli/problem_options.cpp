@@ -3,70 +3,63 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <iterator>
 
 namespace normforge {
 
 namespace {
 
-// An op, the first field, brings the others' defaults.
-void set_field(NormProblem &problem, const std::string &name, const std::string &text) {
-    visit_fields(problem, [&](const std::string &candidate, auto &field) {
-        if (candidate == name) {
-            parse_field(name, text, field);
-        }
-    });
-    if (name == "op") {
-        problem = default_problem(problem.op, problem.hidden);
-    }
-}
+constexpr const char *kHelp[][2] = {
+    {"op", "What to compute"},
+    {"pass", "The norm, or the gradients of its inputs"},
+    {"dtype", "Type of x, and by default of y, weight and bias"},
+    {"output", "Type of y"},
+    {"weight", "Type of the weight"},
+    {"bias", "Type of the bias, by default none for rms_norm"},
+    {"weight_offset", "What is added to the weight"},
+    {"epsilon_place", "Where epsilon is added"},
+    {"normalised", "Type that values are rounded to before the weight"},
+    {"residual", "Type of what is added to x first"},
+    {"sum", "Type in which x + residual is stored"},
+    {"statistics", "Type that x + residual is rounded to before all else"},
+    {"saved_statistics", "Store each row's mean and rstd; a backward pass needs them"},
+    {"scale", "What an i8 or f8e4m3 output is divided by"},
+    {"unquantised", "Type that values are rounded to before they are quantised"},
+    {"portable", "The same bits on every CPU"},
+    {"hidden", "Values in a row"},
+};
 
-// Not every field of a type may be none.
-std::string allowed_types(const std::string &field) {
-    std::string names;
-    for (const NamedValue<nf_dtype> &type : kDTypes) {
-        NormProblem problem = default_problem(NF_LAYER_NORM, 1);
-        set_field(problem, field, type.name);
-        if (check_problem(problem) == NF_SUCCESS) {
-            names += (names.empty() ? "" : ", ") + std::string(type.name);
-        }
-    }
-    return names;
-}
-
-std::string allowed(const std::string &field) {
-    return field == "op"       ? allowed_ops()
-           : field == "hidden" ? fmt::format("a whole number from 1 to {}", NF_MAX_HIDDEN)
-                               : allowed_types(field);
+std::string option_name(std::string field) {
+    std::ranges::replace(field, '_', '-');
+    return "--" + field;
 }
 
 std::string help_for(const std::string &field) {
-    const std::string help = field == "op"       ? "What to compute: "
-                             : field == "hidden" ? "Values in a row: "
-                             : field == "dtype"
-                                 ? "Type of input and output: "
-                                 : "Type of the " + field + ", by default what the op usually has: ";
-    return help + allowed(field);
+    const auto *help = std::ranges::find(kHelp, field, [](const auto &entry) { return std::string(entry[0]); });
+    if (help == std::end(kHelp)) {
+        fmt::print(stderr, "normforge: field {} has no help\n", field);
+        std::abort();
+    }
+    return fmt::format("{}: {}", (*help)[1], allowed_values(field));
 }
 
-bool is_set(NormProblem &problem, const std::string &field, const std::string &text) {
-    try {
-        set_field(problem, field, text);
-        return check_problem(problem) == NF_SUCCESS;
-    } catch (const UserError &) {
-        return false;
-    }
+// The op and the type, which come first, bring the defaults of the others.
+bool is_key(const std::string &field) {
+    return field == "op" || field == "dtype";
 }
 
-// The field's values one by one in copies of the problem.
-std::vector<NormProblem> with_each(const NormProblem &problem, const std::string &field,
-                                   const std::vector<std::string> &texts) {
-    std::vector<NormProblem> problems;
-    for (const std::string &text : texts) {
-        if (!is_set(problems.emplace_back(problem), field, text)) {
-            throw UsageError(fmt::format("--{0}: {0} is '{1}'; allowed: {2}", field, text, allowed(field)));
-        }
+void set_field(NormProblem &problem, const std::string &name, const std::string &text) {
+    parse_option(option_name(name), [&] {
+        visit_fields(problem, [&](const std::string &candidate, auto &field) {
+            if (candidate == name) {
+                parse_field(name, text, field);
+            }
+        });
+    });
+    if (is_key(name)) {
+        problem = default_problem(problem.op, problem.hidden, problem.dtype);
     }
-    return problems;
 }
 
 void append_new(std::vector<NormProblem> &problems, const std::vector<NormProblem> &more) {
@@ -77,27 +70,45 @@ void append_new(std::vector<NormProblem> &problems, const std::vector<NormProble
     }
 }
 
+// The field's values one by one in copies of the problems.
+void extend(std::vector<NormProblem> &problems, const std::string &field, const std::vector<std::string> &texts) {
+    if (texts.empty()) {
+        return;
+    }
+    std::vector<NormProblem> extended;
+    for (const NormProblem &problem : problems) {
+        std::vector<NormProblem> copies;
+        for (const std::string &text : texts) {
+            set_field(copies.emplace_back(problem), field, text);
+        }
+        append_new(extended, copies);
+    }
+    problems = std::move(extended);
+}
+
 }  // namespace
 
 ProblemOptions::ProblemOptions(CLI::App &command, Count count) {
     const NormProblem example{};
     visit_fields(example, [&](const std::string &name, const auto &) {
         const std::string type = count == Count::one ? "VALUE" : "LIST";
-        ListOption &list = fields_.emplace_back(command, "--" + name, type, help_for(name));
+        ListOption &list = fields_.emplace_back(name, command, option_name(name), type, help_for(name)).list;
         list.option().group("Problem")->required(name == "op" || name == "hidden");
     });
 }
 
 std::vector<NormProblem> ProblemOptions::problems() const {
     std::vector<NormProblem> problems = {default_problem(NF_LAYER_NORM, 1)};
-    for (const ListOption &field : fields_) {
-        const std::vector<std::string> texts = field.values();
-        if (!texts.empty()) {
-            std::vector<NormProblem> extended;
-            for (const NormProblem &problem : problems) {
-                append_new(extended, with_each(problem, field.name(), texts));
+    for (const bool keys : {true, false}) {
+        for (const Field &field : fields_) {
+            if (is_key(field.name) == keys) {
+                extend(problems, field.name, field.list.values());
             }
-            problems = std::move(extended);
+        }
+    }
+    for (const NormProblem &problem : problems) {
+        if (const nf_status status = check_problem(problem)) {
+            throw UsageError(fmt::format("{}: {}", to_text(problem), nf_status_message(status)));
         }
     }
     return problems;

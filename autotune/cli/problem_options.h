@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "autotune/cli/options.h"
@@ -21,7 +22,16 @@ public:
     NormProblem only_problem() const;           // what Count::one promises
 
 private:
-    std::list<ListOption> fields_;  // in the order of visit_fields; they must stay where they are
+    struct Field {
+        template <typename... Arguments>
+        explicit Field(std::string field, Arguments &&...arguments)
+            : name(std::move(field)), list(std::forward<Arguments>(arguments)...) {}
+
+        std::string name;
+        ListOption list;
+    };
+
+    std::list<Field> fields_;  // in the order of visit_fields; they must stay where they are
 };
 
 }  // namespace normforge

@@ -92,7 +92,7 @@ std::string version_1() {
 // Entry i is the SQL that takes a file from version i to i + 1. Files of all versions exist, so entries are only
 // ever added. A new field of NormProblem needs one too, be it empty: its column comes from complete_problem_table.
 using Migration = std::string (*)();
-constexpr Migration kMigrations[] = {version_1};
+constexpr Migration kMigrations[] = {version_1, [] { return std::string(); }};
 
 // Gives the problem table, new or old, a column for each field that it lacks. Rows from before get
 // default_problem's value, which must be what a problem meant before it had the field.

@@ -53,24 +53,24 @@ void time_blocks(const Contest &contest, const Standing &start, const ChildProce
     };
     const nf_arguments &arguments = contest.operands->arguments();
     tell({Message::before_call, kReference, {}});
-    const int64_t calls = calls_for(contest.reference, arguments, contest.sample_nanoseconds);
+    const int64_t calls = calls_for(*contest.reference, arguments, contest.sample_nanoseconds);
     std::mt19937_64 random(contest.seed + static_cast<uint64_t>(start.block));
     for (int block = start.block; block < contest.first_block + contest.blocks; block++) {
         std::vector<size_t> shuffled = block == start.block ? start.due : start.active;
         std::shuffle(shuffled.begin(), shuffled.end(), random);
         for (size_t position = 0; position < shuffled.size(); position++) {
             const size_t contender = shuffled[position];
-            const LoadedKernel::Entry entry = contest.contenders[contender];
+            const nf_kernel &kernel = *contest.contenders[contender];
             tell({Message::before_call, contender, {}});
-            entry(&arguments);  // its code and branch history are warm, as the reference's are
+            time_calls(kernel, arguments, 1);  // its code and branch history are warm, as the reference's are
             Sample sample{block, static_cast<int>(position), calls, 0, 0};
             const bool reference_first = random() % 2 == 0;
             if (reference_first) {
-                sample.reference_ns = time_calls(contest.reference, arguments, calls);
+                sample.reference_ns = time_calls(*contest.reference, arguments, calls);
             }
-            sample.ns = time_calls(entry, arguments, calls);
+            sample.ns = time_calls(kernel, arguments, calls);
             if (!reference_first) {
-                sample.reference_ns = time_calls(contest.reference, arguments, calls);
+                sample.reference_ns = time_calls(*contest.reference, arguments, calls);
             }
             tell({Message::timed, contender, sample});
         }

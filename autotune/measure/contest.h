@@ -6,15 +6,14 @@
 #include <vector>
 
 #include "autotune/base/trial.h"
-#include "autotune/measure/loaded_kernel.h"
 #include "autotune/measure/timing.h"
 
 namespace normforge {
 
 // Kernels timed against one reference, so that the ratios hold on a machine whose speed drifts.
 struct Contest {
-    LoadedKernel::Entry reference;
-    std::vector<LoadedKernel::Entry> contenders;
+    const nf_kernel *reference;
+    std::vector<const nf_kernel *> contenders;
     const TimingOperands *operands;
     int first_block;  // samples are numbered from here
     int blocks;

@@ -24,7 +24,7 @@ struct LoadedKernel::Loader {
     std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 
-LoadedKernel::LoadedKernel(const std::string &object, const std::string &symbol)
+LoadedKernel::LoadedKernel(const NormProblem &problem, const std::string &object, const std::string &symbol)
     : loader_(std::make_unique<Loader>()) {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
@@ -32,7 +32,8 @@ LoadedKernel::LoadedKernel(const std::string &object, const std::string &symbol)
     if (llvm::Error error = loader_->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, symbol))) {
         throw std::runtime_error("loading a kernel: " + llvm::toString(std::move(error)));
     }
-    entry_ = value_of(loader_->jit->lookup(symbol)).toPtr<Entry>();
+    const auto entry = value_of(loader_->jit->lookup(symbol)).toPtr<SingleKernel::Entry>();
+    kernel_ = std::make_unique<const SingleKernel>(problem, entry);
 }
 
 LoadedKernel::~LoadedKernel() = default;

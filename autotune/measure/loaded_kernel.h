@@ -3,26 +3,25 @@
 #include <memory>
 #include <string>
 
-#include "runtime/normforge.h"
+#include "autotune/measure/single_kernel.h"
 
 namespace normforge {
 
 // An object file of emit(), loaded into this process. Whoever does not trust the kernel does so in a ChildProcess.
 class LoadedKernel {
 public:
-    using Entry = void (*)(const nf_arguments *);
-
     // Throws std::runtime_error where the object cannot be loaded or lacks the symbol.
-    LoadedKernel(const std::string &object, const std::string &symbol);
+    LoadedKernel(const NormProblem &problem, const std::string &object, const std::string &symbol);
     ~LoadedKernel();
     LoadedKernel(LoadedKernel &&) noexcept;
 
-    Entry entry() const { return entry_; }
+    // Lives as long as this does, and stays where it is when this is moved.
+    const nf_kernel &kernel() const { return kernel_->kernel(); }
 
 private:
     struct Loader;
     std::unique_ptr<Loader> loader_;
-    Entry entry_ = nullptr;
+    std::unique_ptr<const SingleKernel> kernel_;
 };
 
 }  // namespace normforge

@@ -2,18 +2,16 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
-#include "autotune/base/trial.h"
-#include "autotune/measure/loaded_kernel.h"
+#include "runtime/kernel_table.h"
 #include "runtime/norm_problem.h"
 
 namespace normforge {
 
-// What a kernel is timed on: rows of normally distributed values without gaps, and one output buffer that every
-// kernel writes. Rows that fit a cache stay there from call to call. All operands lie page after page in one block
-// of fixed alignment: buffers at chance addresses of the heap made some processes 1.3x slower at 4096 values (Zen
-// 4), where the first cache takes two of them for each other.
+// What a kernel is timed on: every operand of its problem, rows of normally distributed values without gaps, and
+// outputs that every kernel writes. Rows that fit a cache stay there from call to call. All operands lie page
+// after page in one block of fixed alignment: buffers at chance addresses of the heap made some processes 1.3x
+// slower at 4096 values (Zen 4), where the first cache takes two of them for each other.
 class TimingOperands {
 public:
     // Throws UserError where they would take more than half of this machine's memory.
@@ -26,13 +24,13 @@ private:
         void operator()(void *block) const;
     };
     std::unique_ptr<void, Free> block_;
-    nf_arguments arguments_;
+    nf_arguments arguments_{};
 };
 
-// Nanoseconds a call takes, over `calls` of them.
-double time_calls(LoadedKernel::Entry entry, const nf_arguments &arguments, int64_t calls);
+// Nanoseconds that a call of nf_run takes, over `calls` of them. Throws std::logic_error where it refuses them.
+double time_calls(const nf_kernel &kernel, const nf_arguments &arguments, int64_t calls);
 
 // How many calls fill about this much time; at least 1. Runs the kernel until it is warm.
-int64_t calls_for(LoadedKernel::Entry entry, const nf_arguments &arguments, double nanoseconds);
+int64_t calls_for(const nf_kernel &kernel, const nf_arguments &arguments, double nanoseconds);
 
 }  // namespace normforge

@@ -49,7 +49,7 @@ struct Candidate {
 struct Field {
     std::vector<Trial> trials;
     std::vector<int64_t> trial_ids;
-    std::vector<LoadedKernel::Entry> entries;
+    std::vector<const nf_kernel *> kernels;
 };
 
 std::vector<Candidate> compile(const TuneRequest &request, Progress &progress) {
@@ -69,7 +69,7 @@ std::vector<Candidate> compile(const TuneRequest &request, Progress &progress) {
         candidate.trial.code_bytes = static_cast<int64_t>(compiled.object.size());
         candidate.trial.object_hash = content_hash(std::as_bytes(std::span(compiled.object)));
         if (compiled.status == TrialStatus::ok) {
-            candidate.kernel.emplace(compiled.object, kernel_symbol(specs[index]));
+            candidate.kernel.emplace(request.problem, compiled.object, kernel_symbol(specs[index]));
         }
         progress.advance();
     });
@@ -79,7 +79,7 @@ std::vector<Candidate> compile(const TuneRequest &request, Progress &progress) {
 // The gate's child sends the error ratio, the digest and the failure, each as a message.
 void check_accuracy(const AccuracyGate &gate, Candidate &candidate) {
     ChildProcess child([&](const ChildProcess::Send &send) {
-        const AccuracyGate::Result result = gate.check(candidate.kernel->entry());
+        const AccuracyGate::Result result = gate.check(candidate.kernel->kernel());
         send(fmt::format("{}", result.error_ratio));
         send(result.output_digest);
         send(result.failure);
@@ -109,7 +109,7 @@ void time_rows(Field &field, const std::vector<size_t> &places, const TimingOper
         if (field.trials[place].rows == operands.arguments().rows) {
             own.push_back(place);
             stored.push_back(field.trials[place].samples.size());
-            contest.contenders.push_back(field.entries[place]);
+            contest.contenders.push_back(field.kernels[place]);
         }
     }
     contest.operands = &operands;
@@ -135,7 +135,7 @@ void time_rows(Field &field, const std::vector<size_t> &places, const TimingOper
     }
 }
 
-void time_all(Field &field, const TuneRequest &request, LoadedKernel::Entry reference,
+void time_all(Field &field, const TuneRequest &request, const nf_kernel &reference,
               const std::string &reference_knobs, const std::vector<TimingOperands> &operands, Database &database,
               Progress &progress) {
     int first_block = 0;
@@ -144,7 +144,7 @@ void time_all(Field &field, const TuneRequest &request, LoadedKernel::Entry refe
             survivors(field.trials, round.digests, round.per_digest, reference_knobs);
         progress.stage("timing", places.size() * static_cast<size_t>(round.blocks));
         for (const TimingOperands &rows : operands) {
-            Contest contest{reference, {}, nullptr, first_block, round.blocks, kSampleNanoseconds, request.seed};
+            Contest contest{&reference, {}, nullptr, first_block, round.blocks, kSampleNanoseconds, request.seed};
             time_rows(field, places, rows, contest, database, progress);
         }
         first_block += round.blocks;
@@ -177,7 +177,7 @@ TuneReport tune(const TuneRequest &request, Database &database, Progress &progre
                 field.trials.push_back(candidate.trial);
                 field.trials.back().rows = rows;
                 field.trial_ids.push_back(database.add_trial(session, field.trials.back()));
-                field.entries.push_back(candidate.kernel ? candidate.kernel->entry() : nullptr);
+                field.kernels.push_back(candidate.kernel ? &candidate.kernel->kernel() : nullptr);
             }
             progress.advance();
         }
@@ -186,7 +186,7 @@ TuneReport tune(const TuneRequest &request, Database &database, Progress &progre
             throw std::runtime_error("the heuristic's kernel for " + to_text(request.problem) +
                                      " is unusable: " + reference.trial.message);
         }
-        time_all(field, request, reference.kernel->entry(), reference.trial.knobs, operands, database, progress);
+        time_all(field, request, reference.kernel->kernel(), reference.trial.knobs, operands, database, progress);
         report.selection = select_best(field.trials, reference.trial.knobs);
         for (const Trial &trial : field.trials) {
             report.trials[trial.status]++;

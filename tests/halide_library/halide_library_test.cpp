@@ -7,6 +7,7 @@
 #include "layer_norm_384.h"
 #include "rms_norm_100.h"
 #include "runtime/reference.h"
+#include "tests/f32_calls.h"
 
 namespace normforge {
 namespace {
@@ -31,16 +32,10 @@ Buffer<float, 2> waves(int hidden) {
 
 void expect_right(const NormProblem &problem, const Buffer<float, 2> &x, const Buffer<float, 1> *weight,
                   const Buffer<float, 1> *bias, const Buffer<float, 2> &y) {
-    const nf_arguments arguments{kRows,
-                                 x.data(),
-                                 problem.hidden,
-                                 nullptr,
-                                 0,
-                                 weight ? weight->data() : nullptr,
-                                 bias ? bias->data() : nullptr,
-                                 kEpsilon};
-    std::vector<double> expected(kRows * problem.hidden);
-    reference_norm(problem, arguments, expected.data());
+    const nf_arguments arguments =
+        f32_arguments(kRows, problem.hidden, x.data(), nullptr, weight ? weight->data() : nullptr,
+                      bias ? bias->data() : nullptr, kEpsilon);
+    const std::vector<double> expected = reference_norm(problem, arguments).y;
     for (int row = 0; row < kRows; row++) {
         for (int i = 0; i < problem.hidden; i++) {
             ASSERT_NEAR(y(i, row), expected[row * problem.hidden + i], 2e-6) << "row " << row << ", value " << i;
@@ -62,7 +57,7 @@ TEST(HalideLibrary, RmsNormOfGivenOperandsAndScheduleIsRight) {
     auto bias = wave(100, 0.7f);
     Buffer<float, 2> y(100, kRows);
     ASSERT_EQ(rms_norm_100(x, bias, kEpsilon, y), 0);
-    expect_right({NF_RMS_NORM, NF_F32, NF_NONE, NF_F32, 100}, x, nullptr, &bias, y);
+    expect_right(f32_problem(NF_RMS_NORM, NF_NONE, NF_F32, 100), x, nullptr, &bias, y);
 }
 
 }  // namespace

@@ -1,0 +1,161 @@
+#include "autotune/measure/statistics_range.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "autotune/measure/lane_sums.h"
+
+namespace normforge {
+
+namespace {
+
+constexpr double kF64Rounding = 0x1p-53;
+// Of the few f64 operations that come after the sums.
+constexpr double kF64Operations = 0x1p-50;
+
+// f32's moments count from here on.
+constexpr double kSmallestSquare = 0x1p-126;
+// Below this no sum of squares of a row can leave f32's range.
+constexpr double kSquareOfLargeSums = 0x1p100;
+
+struct MomentsError {
+    double mean = 0;
+    double mean_square = 0;  // or variance
+};
+
+double divisor(const NormProblem &problem, double mean_square, double epsilon) {
+    return problem.epsilon_place == NF_ON_DEVIATION ? std::sqrt(mean_square) + epsilon
+                                                    : std::sqrt(mean_square + epsilon);
+}
+
+double median_of_three(double a, double b, double c) {
+    return std::max(std::min(a, b), std::min(std::max(a, b), c));
+}
+
+// The errors of one lane's sums of d = x - pivot and of d^2, and of the row's moments that they are moved to,
+// times the number of values.
+class PivotedSums {
+public:
+    // The pivot's distance from the row's mean, known but for `unknown`. distances are those of the values.
+    void add(const LaneRun &run, std::span<const double> distances, double pivot, double unknown) {
+        double sum = 0;
+        double sum_magnitude = 0;
+        double squares = 0;
+        double sum_error = 0;
+        for (size_t step = 0; step < run.count; step++) {
+            const double d = distances[run.place(step)] - pivot;
+            const double magnitude = std::fabs(d) + unknown;
+            sum += d;
+            sum_magnitude = std::fabs(sum) + static_cast<double>(step + 1) * unknown;
+            squares += magnitude * magnitude;
+            // Before they are added, the difference has been rounded, and the square of it once more.
+            sum_error += sum_magnitude + magnitude;
+            squares_error_ += squares + 3 * magnitude * magnitude;
+        }
+        const double reach = std::fabs(pivot) + unknown;
+        sum_error_ += sum_error;
+        squares_error_ += 2 * reach * sum_error;
+        furthest_ = std::max(furthest_, reach);
+    }
+
+    MomentsError error(double variance, double count) const {
+        const double mean = kF32Rounding * sum_error_ / count;
+        const double squares = kF32Rounding * squares_error_ / count;
+        return {mean, squares + mean * mean + kF64Operations * (variance + furthest_ * furthest_)};
+    }
+
+private:
+    double sum_error_ = 0;
+    double squares_error_ = 0;
+    double furthest_ = 0;
+};
+
+MomentsError worse(const MomentsError &a, const MomentsError &b) {
+    return {std::max(a.mean, b.mean), std::max(a.mean_square, b.mean_square)};
+}
+
+bool all_equal(std::span<const double> h) {
+    return std::ranges::all_of(h, [&](double value) { return value == h[0]; });
+}
+
+MomentsError pivoted_error(std::span<const double> h, double mean, double variance) {
+    if (all_equal(h)) {
+        return {};  // differences from any pivot are equal and few units of the last place, so sums are exact
+    }
+    std::vector<double> distances(h.size());
+    for (size_t i = 0; i < h.size(); i++) {
+        distances[i] = h[i] - mean;
+    }
+    const double count = static_cast<double>(h.size());
+    // Of the mean that two passes take for the pivot.
+    const double pivot_error = lane_mean_error(h, 0) + kF32Rounding * std::fabs(mean);
+    MomentsError worst;
+    for_each_lanes(h.size(), [&](size_t lanes) {
+        PivotedSums two_passes, lane_pivots;
+        for_each_run(h.size(), lanes, [&](const LaneRun &run) {
+            two_passes.add(run, distances, 0, pivot_error);
+            if (h.size() >= 3 * lanes) {
+                lane_pivots.add(
+                    run, distances,
+                    median_of_three(distances[run.place(0)], distances[run.place(1)], distances[run.place(2)]), 0);
+            }
+        });
+        worst = worse(worst, worse(two_passes.error(variance, count), lane_pivots.error(variance, count)));
+    });
+    // The mean's second number may underflow, and so may a square.
+    return {worst.mean + kF32Smallest, worst.mean_square + kF32Smallest};
+}
+
+// One value after the other.
+MomentsError f64_error(const NormProblem &problem, std::span<const double> h, double mean_square) {
+    double magnitude = 0;
+    for (double value : h) {
+        magnitude += std::fabs(value) * kF64Rounding;
+    }
+    const double mean = problem.op == NF_LAYER_NORM ? magnitude : 0;
+    return {mean, static_cast<double>(h.size()) * kF64Rounding * mean_square + mean * mean};
+}
+
+// Rows whose squares leave f32's range, or whose f32 moments say so, are summed in f64.
+MomentsError moments_error(const NormProblem &problem, std::span<const double> h, double mean, double mean_square,
+                           double epsilon) {
+    MomentsError f32;
+    if (problem.op == NF_LAYER_NORM) {
+        f32 = pivoted_error(h, mean, mean_square);
+    } else {
+        std::vector<double> squares(h.begin(), h.end());
+        std::ranges::transform(h, squares.begin(), [](double value) { return value * value; });
+        f32.mean_square = lane_mean_error(squares, 1);
+    }
+    const double added = problem.epsilon_place == NF_IN_ROOT ? epsilon : epsilon * epsilon;
+    MomentsError error;
+    if (mean_square + f32.mean_square + added >= kSmallestSquare) {
+        error = f32;
+    }
+    if (mean_square - f32.mean_square + added < kSmallestSquare || mean_square > kSquareOfLargeSums) {
+        error = worse(error, f64_error(problem, h, mean_square));
+    }
+    if (problem.op == NF_LAYER_NORM && !all_equal(h)) {
+        // The second of the mean's two numbers, and a value's difference from the first, are rounded too.
+        error.mean += 2 * kF32Rounding * kF32Rounding * std::fabs(mean);
+    }
+    return error;
+}
+
+}  // namespace
+
+StatisticsRange statistics_range(const NormProblem &problem, std::span<const double> h, double mean,
+                                 double epsilon) {
+    double mean_square = 0;
+    for (double value : h) {
+        mean_square += (value - mean) * (value - mean) / static_cast<double>(h.size());
+    }
+    const MomentsError error = moments_error(problem, h, mean, mean_square, epsilon);
+    const double low = std::max(0.0, mean_square - error.mean_square);
+    const double high = mean_square + error.mean_square;
+    return {error.mean, (1 - kF64Operations) / divisor(problem, high, epsilon),
+            (1 + kF64Operations) / divisor(problem, low, epsilon)};
+}
+
+}  // namespace normforge

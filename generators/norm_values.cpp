@@ -1,0 +1,96 @@
+#include "generators/norm_values.h"
+
+#include <string>
+
+#include "generators/row_reduction.h"
+
+namespace normforge {
+
+using namespace Halide;
+
+NormValues::NormValues(const NormProblem &problem, const NormInputs &inputs, const ValueConversion &conversion)
+    : problem_(problem), inputs_(inputs), conversion_(conversion), h_("h") {
+    const Var i("i"), r("r");
+    if (!has(OperandId::x)) {
+        h_(i, r) = value(OperandId::sum, i, r);
+        return;
+    }
+    Expr sum = value(OperandId::x, i, r);
+    if (has(OperandId::residual)) {
+        sum = rounded(sum + value(OperandId::residual, i, r), problem.statistics);
+    }
+    h_(i, r) = sum;
+}
+
+Expr NormValues::load(OperandId id, const Expr &stored) const {
+    return conversion_.to_f32(stored, type(id));
+}
+
+Expr NormValues::value(OperandId id, const Expr &i, const Expr &r) const {
+    return load(id, inputs_.funcs.at(id)(i, r));
+}
+
+Expr NormValues::row_value(OperandId id, const Expr &r) const {
+    return load(id, inputs_.funcs.at(id)(r));
+}
+
+Expr NormValues::weight(const Expr &i) const {
+    if (!has(OperandId::weight)) {
+        return {};
+    }
+    Expr weight = load(OperandId::weight, inputs_.funcs.at(OperandId::weight)(i));
+    return problem_.weight_offset == NF_OFFSET_ONE ? weight + 1.0f : weight;
+}
+
+Expr NormValues::bias(const Expr &i) const {
+    return load(OperandId::bias, inputs_.funcs.at(OperandId::bias)(i));
+}
+
+Expr NormValues::stored(OperandId id, const Expr &value) const {
+    return conversion_.from_f32(value, type(id));
+}
+
+bool NormValues::has_wide_range() const {
+    return problem_.dtype != NF_F16 || (problem_.residual != NF_NONE && problem_.residual != NF_F16);
+}
+
+Func row_value(NormStages &stages, const std::string &name, const Expr &value) {
+    Func f(name);
+    f(stages.vars.r) = value;
+    stages.row_values.push_back(f);
+    return f;
+}
+
+namespace {
+
+// Steps as wide as the schedule writes at once, counted backwards.
+void write_descending(NormStages &stages, const Func &values, int hidden, int step_width) {
+    const Var &r = stages.vars.r;
+    const int steps = (hidden + step_width - 1) / step_width;
+    RDom written(0, step_width, 0, steps, "written");
+    Expr place = written.x + step_width * (steps - 1 - written.y);
+    if (hidden % step_width != 0) {
+        written.where(place < hidden);
+    }
+    std::vector<Expr> nothing;
+    for (const Type &type : values.types()) {
+        nothing.push_back(undef(type));
+    }
+    stages.rows(stages.vars.i, r) = Tuple(nothing);
+    stages.rows(place, r) = Tuple(elements(values(place, r)));
+    stages.written_value = written.x;
+    stages.written_step = written.y;
+}
+
+}  // namespace
+
+void define_rows(NormStages &stages, const Func &values, int hidden, const Knobs &knobs) {
+    stages.rows = Func("rows");
+    if (knobs.writing == kDescending) {
+        write_descending(stages, values, hidden, knobs.vector * knobs.unroll);
+    } else {
+        stages.rows(stages.vars.i, stages.vars.r) = Tuple(elements(values(stages.vars.i, stages.vars.r)));
+    }
+}
+
+}  // namespace normforge

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "generators/norm_algorithm.h"
+
+namespace normforge {
+
+// The operands of a problem as f32 values, and f32 values as what is stored: what both passes share.
+class NormValues {
+public:
+    NormValues(const NormProblem &problem, const NormInputs &inputs, const ValueConversion &conversion);
+
+    // (i, r): what is normalised. Of backward the stored sum, where there is one.
+    const Halide::Func &h() const { return h_; }
+
+    bool has(OperandId id) const { return type(id) != NF_NONE; }
+    nf_dtype type(OperandId id) const { return operand_type(problem_, operand(id)); }
+
+    // One value of an operand that the problem has.
+    Halide::Expr value(OperandId id, const Halide::Expr &i, const Halide::Expr &r) const;
+    Halide::Expr row_value(OperandId id, const Halide::Expr &r) const;
+    Halide::Expr number(OperandId id) const { return inputs_.numbers.at(id); }
+
+    // What value i of a row is multiplied by; undefined without a weight.
+    Halide::Expr weight(const Halide::Expr &i) const;
+
+    Halide::Expr bias(const Halide::Expr &i) const;
+
+    // As the operand stores it.
+    Halide::Expr stored(OperandId id, const Halide::Expr &value) const;
+    Halide::Expr rounded(const Halide::Expr &value, nf_dtype dtype) const {
+        return conversion_.rounded(value, dtype);
+    }
+
+    // Whether h may hold numbers whose squares f32 does not: any but sums of f16.
+    bool has_wide_range() const;
+
+private:
+    Halide::Expr load(OperandId id, const Halide::Expr &stored) const;
+
+    const NormProblem &problem_;
+    const NormInputs &inputs_;
+    const ValueConversion &conversion_;
+    Halide::Func h_;
+};
+
+// A Func of the row alone, computed for each row.
+Halide::Func row_value(NormStages &stages, const std::string &name, const Halide::Expr &value);
+
+// rows(i, r) = values(i, r), in the order of the knob `writing`.
+void define_rows(NormStages &stages, const Halide::Func &values, int hidden, const Knobs &knobs);
+
+}  // namespace normforge

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "Halide.h"
+#include "schedules/norm_stages.h"
+
+namespace normforge {
+
+// The values of a Func, be they one or a Tuple.
+std::vector<Halide::Expr> elements(const Halide::FuncRef &f);
+
+// A row of `hidden` values, taken in turn by `lanes` (a power of two).
+struct RowLanes {
+    int hidden;
+    int lanes;
+};
+
+// What one reading of a row finds.
+struct Reduction {
+    using Terms = std::vector<Halide::Expr>;
+
+    std::string name;
+
+    // What the value at place i of row r contributes.
+    std::function<Terms(const Halide::Expr &i, const Halide::Expr &r)> terms;
+
+    // The terms are f32, summed by the lanes in f32 and over the lanes in f64, so a row's rounding error is that
+    // of a lane's run of at most 128 values, whatever the hidden size. Or they are int32, and their maximum is
+    // found.
+    enum Combine { sum, maximum } combine = sum;
+};
+
+// total(r): the terms of all values of the row, as a Tuple if there are several.
+RowPass reduce_row(const NormVars &vars, const RowLanes &row, const Reduction &reduction);
+
+// total(r): {sum of (x-p), sum of (x-p)^2} of the values x(i, r), with p = reference(r), f32, from lanes that each
+// have a pivot of their own: the median of the lane's first three values in the run, so that a lone outlier is
+// never a pivot. Needs hidden >= 3 * lanes.
+RowPass moments_about_lane_pivots(const NormVars &vars, const RowLanes &row, const Halide::Func &x);
+
+}  // namespace normforge

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "runtime/norm_problem.h"
+
+namespace normforge {
+
+// What is wrong with a call, and the field of nf_arguments to blame; null where none is.
+struct Fault {
+    nf_status status;
+    const char *field;
+};
+
+// Everything that normforge.h asks of the arguments of a problem. Without rows it asks only for what is written
+// all the same.
+Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments);
+
+constexpr int64_t group_count(const nf_arguments &arguments) {
+    return arguments.groups == 0 ? 1 : arguments.groups;
+}
+
+}  // namespace normforge

@@ -1,0 +1,99 @@
+#include "runtime/gradient_sums.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "runtime/float_types.h"
+#include "runtime/kernel_table.h"
+#include "runtime/operands.h"
+
+namespace normforge {
+
+namespace {
+
+// For a partial sum of each gradient.
+int64_t slot_values(const NormProblem &problem) {
+    const int gradients = (problem.weight != NF_NONE) + (problem.bias != NF_NONE);
+    return gradients * problem.hidden;
+}
+
+void add_values(float *__restrict sums, const float *__restrict values, int64_t count) {
+    constexpr int64_t kAtOnce = 16;  // a number that compilers turn into vectors at any level of optimisation
+    int64_t first = 0;
+    for (; first + kAtOnce <= count; first += kAtOnce) {
+        for (int64_t index = first; index < first + kAtOnce; index++) {
+            sums[index] += values[index];
+        }
+    }
+    for (; first < count; first++) {
+        sums[first] += values[first];
+    }
+}
+
+}  // namespace
+
+GradientSums::GradientSums(const NormProblem &problem, void *workspace)
+    : problem_(problem), stack_(static_cast<float *>(workspace)), slot_values_(slot_values(problem)) {}
+
+float *GradientSums::weight_slot() const {
+    return problem_.weight == NF_NONE ? nullptr : slot(count_);
+}
+
+float *GradientSums::bias_slot() const {
+    return problem_.bias == NF_NONE ? nullptr : slot(count_) + slot_values_ - problem_.hidden;
+}
+
+void GradientSums::add_part() {
+    add_values(slot(count_ - 1), slot(count_), slot_values_);
+    count_--;
+}
+
+void GradientSums::add_slice() {
+    slices_++;
+    for (int64_t pairs = slices_; pairs % 2 == 0; pairs /= 2) {
+        add_part();
+    }
+    count_++;
+}
+
+void GradientSums::store(void *dweight, void *dbias) {
+    // Left over are sums of fewer and fewer slices.
+    for (count_--; count_ > 0;) {
+        add_part();
+    }
+    for (int64_t index = 0; problem_.weight != NF_NONE && index < problem_.hidden; index++) {
+        store_value(dweight, problem_.weight, index, weight_slot()[index]);
+    }
+    for (int64_t index = 0; problem_.bias != NF_NONE && index < problem_.hidden; index++) {
+        store_value(dbias, problem_.bias, index, bias_slot()[index]);
+    }
+}
+
+int64_t gradient_slice_rows(const NormProblem &problem) {
+    constexpr int64_t kFewest = 8;
+    constexpr int64_t kMost = 64;
+    constexpr int64_t kBytes = 128 * 1024;
+    size_t value_bytes = 0;
+    for (OperandId id : {OperandId::x, OperandId::residual, OperandId::sum, OperandId::dy}) {
+        value_bytes += element_size(operand_type(problem, operand(id)));
+    }
+    const int64_t row_bytes = problem.hidden * static_cast<int64_t>(value_bytes);
+    const auto rows = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(kBytes / row_bytes)));
+    return std::min(std::max(rows, kFewest), kMost);
+}
+
+int64_t gradient_workspace_bytes(const NormProblem &problem, int64_t rows, int64_t groups) {
+    if (problem.pass != NF_BACKWARD || rows == 0 || groups == 0) {
+        return 0;
+    }
+    const int64_t slice_rows = gradient_slice_rows(problem);
+    int64_t slices = 0;
+    if (__builtin_mul_overflow((rows - 1) / slice_rows + 1, groups, &slices)) {
+        slices = INT64_MAX;
+    }
+    // The stack holds a sum for each bit of the number of complete slices, and above it a part of the next one.
+    const int64_t slots = std::bit_width(static_cast<uint64_t>(slices)) + 1;
+    return slots * slot_values(problem) * static_cast<int64_t>(sizeof(float));
+}
+
+}  // namespace normforge
