@@ -124,6 +124,35 @@ TEST_P(EverySchedule, GivesTheRightValues) {
     expect_right(problem, target, one.every_prefetch ? all : prefetch_in_turns(all));
 }
 
+// Of other problems' schedules every few: types, residual, quantised and saved outputs, gradients.
+class SomeSchedules : public testing::TestWithParam<const char *> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SomeSchedules,
+    testing::Values("op=layer_norm,dtype=bf16,hidden=95", "op=rms_norm,dtype=f16,hidden=777",
+                    "op=rms_norm,dtype=bf16,residual=bf16,sum=bf16,normalised=bf16,hidden=95",
+                    "op=layer_norm,dtype=f32,residual=f16,sum=f32,hidden=777",
+                    "op=layer_norm,dtype=f32,saved_statistics=yes,hidden=95",
+                    "op=rms_norm,dtype=bf16,output=f8e4m3,scale=per_row,hidden=95",
+                    "op=layer_norm,dtype=f16,output=i8,scale=static,unquantised=f16,hidden=95",
+                    "op=layer_norm,pass=backward,dtype=f32,saved_statistics=yes,hidden=95",
+                    "op=rms_norm,pass=backward,dtype=bf16,saved_statistics=yes,epsilon_place=on_deviation,"
+                    "residual=bf16,sum=bf16,hidden=777"),
+    [](const auto &test) { return symbol_name(parse_problem(test.param)); });
+
+TEST_P(SomeSchedules, GiveTheRightValues) {
+    constexpr size_t kSome = 24;
+    const NormProblem problem = parse_problem(GetParam());
+    const Halide::Target host = kernel_target("host");
+    const std::vector<Knobs> all = enumerate(problem, host);
+    ASSERT_GE(all.size(), kSome);
+    std::vector<Knobs> some;
+    for (size_t index = 0; index < kSome; index++) {
+        some.push_back(all[(index * all.size() + all.size() / 2) / kSome]);
+    }
+    expect_right(problem, host, some);
+}
+
 // Weight and bias present or absent, for either operation.
 TEST(Operands, MayBeAbsent) {
     const Halide::Target host = kernel_target("host");

@@ -1,0 +1,95 @@
+// Portable kernels give the same bits from every set of x86 instructions and from every schedule. What the gate's
+// rows come to in all is compared, for each problem, with that of the first kernel.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "autotune/measure/accuracy_gate.h"
+#include "autotune/measure/loaded_kernel.h"
+#include "generators/emit.h"
+#include "runtime/cpu_features.h"
+#include "schedules/space.h"
+#include "schedules/target.h"
+
+namespace normforge {
+namespace {
+
+constexpr const char *kTargets[] = {"host", "x86-64-linux-avx2-fma-f16c-avx-sse41", "x86-64-linux-sse41",
+                                    "x86-64-linux"};
+
+constexpr const char *kProblems[] = {
+    "op=layer_norm,dtype=f32",
+    "op=rms_norm,dtype=bf16,residual=bf16,sum=bf16,normalised=bf16",
+    "op=layer_norm,dtype=f16,output=bf16,weight=f32,saved_statistics=yes,epsilon_place=on_deviation",
+    "op=rms_norm,dtype=bf16,output=f8e4m3,scale=per_row,unquantised=bf16",
+    "op=layer_norm,dtype=f32,output=i8,scale=static",
+    "op=rms_norm,dtype=f32,pass=backward,saved_statistics=yes",
+    "op=layer_norm,dtype=bf16,pass=backward,saved_statistics=yes,epsilon_place=on_deviation",
+};
+
+// The heuristic's schedule; and for this machine those that differ most from it, the narrowest and the widest
+// vectors.
+std::vector<Knobs> some_schedules(const NormProblem &problem, const char *target_name) {
+    const Halide::Target target = kernel_target(target_name);
+    const std::vector<Knobs> all = enumerate(problem, target);
+    if (target_name != kTargets[0]) {
+        return {heuristic(problem, target)};
+    }
+    return {heuristic(problem, target), all.front(), all[all.size() / 2], all.back()};
+}
+
+class Portable : public testing::TestWithParam<std::tuple<const char *, int64_t>> {};
+
+NormProblem portable_problem(const Portable::ParamType &param) {
+    return parse_problem(std::string(std::get<0>(param)) +
+                         ",portable=yes,hidden=" + std::to_string(std::get<1>(param)));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Portable,
+                         testing::Combine(testing::ValuesIn(kProblems), testing::Values<int64_t>(7, 95, 4099)),
+                         [](const auto &test) { return symbol_name(portable_problem(test.param)); });
+
+TEST_P(Portable, BitsAreThoseOfEveryOtherKernel) {
+    const NormProblem problem = portable_problem(GetParam());
+    const AccuracyGate gate(problem);
+    std::string first;
+    for (const char *name : kTargets) {
+        const Halide::Target target = kernel_target(name);
+        if (needed_cpu_features(target) & ~cpu_features()) {
+            continue;
+        }
+        for (const Knobs &knobs : some_schedules(problem, name)) {
+            const KernelSpec spec{problem, knobs, target};
+            const LoadedKernel kernel(problem, emit(spec, EmitForm::object), kernel_symbol(spec));
+            const AccuracyGate::Result result = gate.check(kernel.kernel());
+            ASSERT_EQ(result.failure, "") << target_name(target) << " " << to_text(knobs);
+            first = first.empty() ? result.output_digest : first;
+            EXPECT_EQ(result.output_digest, first) << target_name(target) << " " << to_text(knobs);
+        }
+    }
+}
+
+// Products are fused where there are such instructions, unless the problem is portable.
+TEST(NotPortable, BitsDifferBetweenInstructionSets) {
+    const Halide::Target avx2 = kernel_target(kTargets[1]);
+    const Halide::Target sse41 = kernel_target(kTargets[2]);
+    if (needed_cpu_features(avx2) & ~cpu_features()) {
+        GTEST_SKIP() << "this CPU cannot run " << target_name(avx2);
+    }
+    const NormProblem problem = default_problem(NF_LAYER_NORM, 4099);
+    const AccuracyGate gate(problem);
+    std::vector<std::string> digests;
+    for (const Halide::Target &target : {avx2, sse41}) {
+        Knobs knobs = heuristic(problem, sse41);  // the same lanes
+        const KernelSpec spec{problem, knobs, target};
+        const LoadedKernel kernel(problem, emit(spec, EmitForm::object), kernel_symbol(spec));
+        digests.push_back(gate.check(kernel.kernel()).output_digest);
+    }
+    EXPECT_NE(digests[0], digests[1]);
+}
+
+}  // namespace
+}  // namespace normforge
