@@ -9,16 +9,10 @@ using namespace Halide;
 
 namespace {
 
-// Values a lane takes before it starts anew. Its rounding error grows with their number, at worst to 64 half ulps
-// of the sum.
-constexpr int kChunkSteps = 64;
-
 // A reduction, and how lanes get their terms: each may have a pivot of its own.
 struct LaneReduction {
     const Reduction &reduction;
     Func pivoted;  // (i, r): the values that lanes have pivots of; undefined where they have none
-
-    Type type() const { return reduction.combine == Reduction::maximum ? Int(32) : Float(32); }
 
     Tuple combine(std::vector<Expr> a, const std::vector<Expr> &b) const {
         for (size_t m = 0; m < a.size(); m++) {
@@ -54,7 +48,11 @@ LaneRun define_run(const NormVars &vars, const RowLanes &row, const LaneReductio
     };
     run.lanes = Func(name + "_lanes");
     // Zero is below every magnitude, so it is where a maximum of them starts too.
-    run.lanes(l, c, r) = Tuple(std::vector<Expr>(terms(l, 0).size(), cast(lanes.type(), 0)));
+    Reduction::Terms zeros = terms(l, 0);
+    for (Expr &zero : zeros) {
+        zero = cast(zero.type(), 0);
+    }
+    run.lanes(l, c, r) = Tuple(zeros);
     RDom step(0, steps, name + "_step");
     run.step = step.x;
     run.lanes(l, c, r) = lanes.combine(elements(run.lanes(l, c, r)), terms(l, step.x));
@@ -107,8 +105,8 @@ RowPass define_pass(const NormVars &vars, const RowLanes &row, const LaneReducti
     // code around it, keep the sums of both runs and spill (AVX2, 5120 values over 32 lanes: 1.05 us instead of
     // 0.87 on Zen 4). A maximum has no rounding error that a chunk would bound.
     const bool one_run =
-        row.hidden <= 2 * kChunkSteps * row.lanes || lanes.reduction.combine == Reduction::maximum;
-    const int chunk_steps = std::min(kChunkSteps, std::max(steps / 3, 1));
+        row.hidden <= 2 * lanes.reduction.run * row.lanes || lanes.reduction.combine == Reduction::maximum;
+    const int chunk_steps = std::min(lanes.reduction.run, std::max(steps / 3, 1));
     const int chunks = one_run ? 0 : steps / chunk_steps - 1;
     const int last_steps = steps - chunks * chunk_steps;
 

@@ -27,10 +27,12 @@ struct Reduction {
     // What the value at place i of row r contributes.
     std::function<Terms(const Halide::Expr &i, const Halide::Expr &r)> terms;
 
-    // The terms are f32, summed by the lanes in f32 and over the lanes in f64, so a row's rounding error is that
-    // of a lane's run of at most 128 values, whatever the hidden size. Or they are int32, and their maximum is
-    // found.
+    // The terms are f32, which a lane sums in f32, a run of them at a time; runs and lanes are summed in f64. So a
+    // row's rounding error is that of a lane's run, whatever the hidden size. Or the terms are int32, and their
+    // maximum is found.
     enum Combine { sum, maximum } combine = sum;
+
+    int run = 64;  // up to twice as many where the row ends
 };
 
 // total(r): the terms of all values of the row, as a Tuple if there are several.
