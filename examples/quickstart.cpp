@@ -39,8 +39,11 @@ struct Operation {
     nf_problem problem;  // for any hidden
 };
 
-constexpr Operation kOperations[] = {{"layer_norm", "minilm", {NF_LAYER_NORM, NF_F32, NF_F32, NF_F32, 0}},
-                                     {"rms_norm", "smollm2", {NF_RMS_NORM, NF_F32, NF_F32, NF_NONE, 0}}};
+constexpr nf_problem kLayerNorm = {
+    .op = NF_LAYER_NORM, .dtype = NF_F32, .output = NF_F32, .weight = NF_F32, .bias = NF_F32};
+constexpr nf_problem kRmsNorm = {.op = NF_RMS_NORM, .dtype = NF_F32, .output = NF_F32, .weight = NF_F32};
+
+constexpr Operation kOperations[] = {{"layer_norm", "minilm", kLayerNorm}, {"rms_norm", "smollm2", kRmsNorm}};
 
 void check(nf_status status, const std::string &what) {
     if (status != NF_SUCCESS) {
