@@ -1,0 +1,58 @@
+// docs/problems.md names every field and operand, and quotes the examples as they are.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+
+#include "runtime/operands.h"
+
+namespace normforge {
+namespace {
+
+std::string read_source(const std::string &path) {
+    std::ifstream file(NORMFORGE_SOURCE "/" + path);
+    EXPECT_TRUE(file) << path;
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class ProblemsPage : public testing::Test {
+protected:
+    const std::string page = read_source("docs/problems.md");
+};
+
+// A block of C is from the example that was named last.
+TEST_F(ProblemsPage, QuotesTheExamples) {
+    const std::regex mention_or_block("`(examples/\\w+\\.c)`|```c\n([^`]*)```");
+    std::string example;
+    int blocks = 0;
+    for (std::sregex_iterator found(page.begin(), page.end(), mention_or_block), end; found != end; ++found) {
+        if ((*found)[1].matched) {
+            example = (*found)[1];
+            continue;
+        }
+        const std::string block = (*found)[2];
+        EXPECT_NE(read_source(example).find(block), std::string::npos) << example << " lacks\n" << block;
+        blocks++;
+    }
+    EXPECT_GT(blocks, 0);
+}
+
+TEST_F(ProblemsPage, HasAHeadingForEveryField) {
+    NormProblem problem{};
+    visit_fields(problem, [&](const std::string &name, auto &) {
+        const std::regex heading("\n### (\\w+, )*" + name + "(, \\w+)*\n");
+        EXPECT_TRUE(std::regex_search(page, heading)) << name;
+    });
+}
+
+TEST_F(ProblemsPage, HasALineForEveryOperand) {
+    for (const Operand &operand : kOperands) {
+        EXPECT_NE(page.find("\n| " + std::string(operand.name) + " | "), std::string::npos) << operand.name;
+    }
+}
+
+}  // namespace
+}  // namespace normforge
