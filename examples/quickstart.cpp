@@ -39,11 +39,16 @@ struct Operation {
     nf_problem problem;  // for any hidden
 };
 
-constexpr nf_problem kLayerNorm = {
-    .op = NF_LAYER_NORM, .dtype = NF_F32, .output = NF_F32, .weight = NF_F32, .bias = NF_F32};
-constexpr nf_problem kRmsNorm = {.op = NF_RMS_NORM, .dtype = NF_F32, .output = NF_F32, .weight = NF_F32};
+constexpr nf_problem f32_problem(nf_op op, nf_dtype bias) {
+    nf_problem problem{};
+    problem.op = op;
+    problem.dtype = problem.output = problem.weight = NF_F32;
+    problem.bias = bias;
+    return problem;
+}
 
-constexpr Operation kOperations[] = {{"layer_norm", "minilm", kLayerNorm}, {"rms_norm", "smollm2", kRmsNorm}};
+constexpr Operation kOperations[] = {{"layer_norm", "minilm", f32_problem(NF_LAYER_NORM, NF_F32)},
+                                     {"rms_norm", "smollm2", f32_problem(NF_RMS_NORM, NF_NONE)}};
 
 void check(nf_status status, const std::string &what) {
     if (status != NF_SUCCESS) {
