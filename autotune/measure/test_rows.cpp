@@ -99,6 +99,7 @@ private:
         add("mean 1e4", normal(1e4, 1));
         add("mean 1e4, deviation 1e-2", normal(1e4, 1e-2));
         add("all 14.1", std::vector<float>(count_, 14.1f));
+        add("all as large as can be", std::vector<float>(count_, 0.625f * largest_));
         add("zeros", std::vector<float>(count_, 0.0f));
     }
 
