@@ -1,7 +1,7 @@
 #include "runtime/check_arguments.h"
 
+#include <algorithm>
 #include <cfloat>
-#include <span>
 
 #include "runtime/gradient_sums.h"
 #include "runtime/memory_rows.h"
@@ -16,15 +16,12 @@ constexpr MemoryAxis kOnce{1, 0};
 
 struct OperandMemory {
     MemoryRange range;
+    int64_t row_bytes;       // 0 for an operand that has no rows
     const Operand *operand;  // null for the workspace
 };
 
-bool has_rows(const OperandMemory &memory) {
-    return memory.operand && memory.operand->shape == OperandShape::rows;
-}
-
 MemoryRows rows_of(const NormProblem &problem, const nf_arguments &arguments, const OperandMemory &memory) {
-    if (!has_rows(memory)) {
+    if (memory.row_bytes == 0) {
         const auto bytes = static_cast<int64_t>(memory.range.end - memory.range.begin);
         return find_rows(memory.range, bytes, 1, kOnce, kOnce);
     }
@@ -40,28 +37,35 @@ MemoryRows rows_of(const NormProblem &problem, const nf_arguments &arguments, co
                                   bool in_place_allowed) {
     const MemoryRows written_rows = rows_of(problem, arguments, written);
     const MemoryRows other_rows = rows_of(problem, arguments, other);
-    if (in_place_allowed && has_rows(written) && has_rows(other) && is_same_memory(written_rows, other_rows)) {
+    const bool have_rows = written.row_bytes != 0 && other.row_bytes != 0;
+    if (in_place_allowed && have_rows && is_same_memory(written_rows, other_rows)) {
         return false;
     }
     return may_share_memory(written_rows, other_rows);
 }
 
+// Whether the rows are the same, for sure where there is one group: its range and the length of a row leave one
+// stride. Most calls in place need no more than this.
+bool is_one_group_in_place(const nf_arguments &arguments, const OperandMemory &written,
+                           const OperandMemory &read) {
+    return group_count(arguments) == 1 && written.range == read.range && written.row_bytes == read.row_bytes &&
+           written.row_bytes != 0;
+}
+
 // The operand that is written where another one is, or null.
-const OperandMemory *find_overlap(const NormProblem &problem, const nf_arguments &arguments,
-                                  std::span<const OperandMemory> all_read,
-                                  std::span<const OperandMemory> all_written) {
-    for (const OperandMemory &written : all_written) {
-        for (const OperandMemory &read : all_read) {
-            if (ranges_meet(written.range, read.range) && are_shared(problem, arguments, written, read, true)) {
-                return &written;
+inline const OperandMemory *find_overlap(const NormProblem &problem, const nf_arguments &arguments,
+                                         const OperandMemory *first_read, const OperandMemory *first_written,
+                                         const OperandMemory *written_end) {
+    for (const OperandMemory *written = first_written; written < written_end; written++) {
+        const MemoryRange range = written->range;
+        for (const OperandMemory *other = first_read; other < written; other++) {
+            if (!ranges_meet(range, other->range)) {
+                continue;
             }
-        }
-        for (const OperandMemory &other : all_written) {
-            if (&other == &written) {
-                break;
-            }
-            if (ranges_meet(written.range, other.range) && are_shared(problem, arguments, written, other, false)) {
-                return &written;
+            const bool in_place_allowed = other < first_written;
+            const bool in_place = in_place_allowed && is_one_group_in_place(arguments, *written, *other);
+            if (!in_place && are_shared(problem, arguments, *written, *other, in_place_allowed)) {
+                return written;
             }
         }
     }
@@ -111,32 +115,31 @@ inline nf_status check_rows(const RowsField &field, MemoryAxis groups, const Nor
                       written, range);
 }
 
-// Checks a call's operands one by one and collects the memory that they reach. Nothing takes its address, so that
-// it lives in registers.
+// Checks the operands of a call one by one and collects what the call then needs to know of them. Nothing takes
+// its address, so that it lives in registers.
+template <nf_pass pass>
 class ArgumentChecks {
 public:
-    ArgumentChecks(const NormProblem &problem, const nf_arguments &arguments, OperandMemory *read,
-                   OperandMemory *written)
-        : problem_(problem), arguments_(arguments), groups_(group_count(arguments)), read_end_(read),
-          written_end_(written) {}
+    // Of the memory, what is written lies from first_written on, and what is read before that.
+    ArgumentChecks(const NormProblem &problem, const nf_arguments &arguments, OperandMemory *first_written)
+        : problem_(problem), arguments_(arguments), groups_(group_count(arguments)), first_read_(first_written),
+          written_end_(first_written) {}
 
     template <const Operand &operand>
-    nf_status check_operand() {
-        const nf_dtype type = operand_type(problem_, operand);
-        if (type == NF_NONE) {
-            return NF_SUCCESS;
-        }
+    nf_status check_operand(nf_dtype type) {
         if constexpr (operand.shape == OperandShape::number) {
             return check_number<operand>();
         } else {
-            const bool written = is_written(problem_, operand);
-            OperandMemory &memory = written ? *written_end_++ : *read_end_++;
+            constexpr bool written = is_written(problem_of_pass(), operand);
+            OperandMemory &memory = written ? *written_end_++ : *--first_read_;
             memory.operand = &operand;
             const auto value_bytes = static_cast<int64_t>(element_size(type));
+            memory.row_bytes = operand.shape == OperandShape::rows ? problem_.hidden * value_bytes : 0;
             if constexpr (operand.shape == OperandShape::rows) {
+                const auto field = load_field<RowsField>(arguments_, operand);
+                longest_row_stride_ = std::max(longest_row_stride_, static_cast<uint64_t>(field.row_stride));
                 return groups_ == 1
-                           ? check_rows(load_field<RowsField>(arguments_, operand), kOnce, problem_, arguments_,
-                                        value_bytes, written, memory.range)
+                           ? check_rows(field, kOnce, problem_, arguments_, value_bytes, written, memory.range)
                            : check_groups(operand, problem_, arguments_, value_bytes, written, memory.range);
             } else if constexpr (operand.shape == OperandShape::row_values) {
                 int64_t values = 0;
@@ -153,7 +156,7 @@ public:
     }
 
     nf_status check_workspace() {
-        if (problem_.pass == NF_FORWARD) {
+        if (pass == NF_FORWARD) {
             return NF_SUCCESS;
         }
         const int64_t bytes = gradient_workspace_bytes(problem_, arguments_.rows, groups_);
@@ -162,14 +165,23 @@ public:
         }
         OperandMemory &memory = *written_end_++;
         memory.operand = nullptr;
+        memory.row_bytes = 0;
         constexpr auto value_bytes = static_cast<int64_t>(sizeof(float));
         return check_values(arguments_.workspace, bytes / value_bytes, value_bytes, memory.range);
     }
 
-    const OperandMemory *read_end() const { return read_end_; }
+    const OperandMemory *first_read() const { return first_read_; }
     const OperandMemory *written_end() const { return written_end_; }
+    uint64_t longest_row_stride() const { return longest_row_stride_; }
 
 private:
+    // The pass alone says what is written.
+    static constexpr NormProblem problem_of_pass() {
+        NormProblem problem{};
+        problem.pass = pass;
+        return problem;
+    }
+
     template <const Operand &operand>
     nf_status check_number() const {
         const auto value = load_field<float>(arguments_, operand);
@@ -185,42 +197,49 @@ private:
     const NormProblem &problem_;
     const nf_arguments &arguments_;
     const int64_t groups_;
-    OperandMemory *read_end_;
+    OperandMemory *first_read_;
     OperandMemory *written_end_;
+    uint64_t longest_row_stride_ = 1;
 };
+
+template <nf_pass pass>
+Fault check_operands(const NormProblem &problem, const nf_arguments &arguments, uint64_t &longest_row_stride) {
+    OperandMemory memory[kOperandCount + kOperandCount + 1];  // read, written and the workspace
+    OperandMemory *first_written = memory + kOperandCount;
+    ArgumentChecks<pass> checks(problem, arguments, first_written);
+    Fault fault = kNoFault;
+    const auto check = [&](auto index, nf_dtype type) {
+        constexpr const Operand &operand = kOperands[index];
+        fault = {checks.template check_operand<operand>(type), operand.name};
+        return fault.status == NF_SUCCESS;
+    };
+    const bool are_legal = arguments.rows > 0
+                               ? visit_operands<pass>(problem, check)
+                               : visit_operand<pass>(problem, check, operand_index<OperandId::dweight>) &&
+                                     visit_operand<pass>(problem, check, operand_index<OperandId::dbias>);
+    if (!are_legal) {
+        return fault;
+    }
+    if (nf_status status = checks.check_workspace()) {
+        return {status, "workspace"};
+    }
+    longest_row_stride = checks.longest_row_stride();
+    const OperandMemory *overlap =
+        find_overlap(problem, arguments, checks.first_read(), first_written, checks.written_end());
+    return overlap ? Fault{NF_ERROR_OVERLAP, (overlap->operand ? overlap->operand->name : "workspace")} : kNoFault;
+}
 
 }  // namespace
 
-Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments) {
+Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments, uint64_t &longest_row_stride) {
     if (arguments.rows < 0) {
         return {NF_ERROR_NEGATIVE_ROWS, "rows"};
     }
     if (arguments.groups < 0) {
         return {NF_ERROR_NEGATIVE_ROWS, "groups"};
     }
-    OperandMemory read[kOperandCount];
-    OperandMemory written[kOperandCount + 1];  // and the workspace
-    ArgumentChecks checks(problem, arguments, read, written);
-    Fault fault = kNoFault;
-    const auto check = [&](auto index) {
-        constexpr const Operand &operand = kOperands[index];
-        fault = {checks.check_operand<operand>(), operand.name};
-        return fault.status == NF_SUCCESS;
-    };
-    if (arguments.rows > 0) {
-        visit_operands(check);
-    } else {
-        check(operand_index<OperandId::dweight>) && check(operand_index<OperandId::dbias>);
-    }
-    if (fault.status != NF_SUCCESS) {
-        return fault;
-    }
-    if (nf_status status = checks.check_workspace()) {
-        return {status, "workspace"};
-    }
-    const OperandMemory *overlap =
-        find_overlap(problem, arguments, {read, checks.read_end()}, {written, checks.written_end()});
-    return overlap ? Fault{NF_ERROR_OVERLAP, (overlap->operand ? overlap->operand->name : "workspace")} : kNoFault;
+    return problem.pass == NF_BACKWARD ? check_operands<NF_BACKWARD>(problem, arguments, longest_row_stride)
+                                       : check_operands<NF_FORWARD>(problem, arguments, longest_row_stride);
 }
 
 }  // namespace normforge

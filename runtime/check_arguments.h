@@ -12,7 +12,10 @@ struct Fault {
 
 // Everything that normforge.h asks of the arguments of a problem. Without rows it asks only for what is written
 // all the same.
-Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments);
+//
+// Without a fault longest_row_stride is that of the operands that the problem has, or 1 if that is more. Strides
+// that are of no meaning, those of a single row, count as well; one that is negative counts as too long.
+Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments, uint64_t &longest_row_stride);
 
 constexpr int64_t group_count(const nf_arguments &arguments) {
     return arguments.groups == 0 ? 1 : arguments.groups;

@@ -18,6 +18,8 @@ struct MemoryAxis {
 struct MemoryRange {
     uintptr_t begin;
     uintptr_t end;
+
+    bool operator==(const MemoryRange &) const = default;
 };
 
 struct MemoryRows {

@@ -25,6 +25,17 @@ Field load_field(const nf_arguments &arguments, const Operand &operand) {
     return field;
 }
 
+// Member by member, so that what is used stays in registers: as a whole it is copied through the stack.
+template <>
+inline RowsField load_field(const nf_arguments &arguments, const Operand &operand) {
+    RowsField field;
+    const char *source = reinterpret_cast<const char *>(&arguments) + operand.offset;
+    std::memcpy(&field.data, source + offsetof(RowsField, data), sizeof field.data);
+    std::memcpy(&field.row_stride, source + offsetof(RowsField, row_stride), sizeof field.row_stride);
+    std::memcpy(&field.group_stride, source + offsetof(RowsField, group_stride), sizeof field.group_stride);
+    return field;
+}
+
 template <typename Field>
 void store_field(nf_arguments &arguments, const Operand &operand, const Field &field) {
     std::memcpy(reinterpret_cast<char *>(&arguments) + operand.offset, &field, sizeof field);
@@ -35,13 +46,22 @@ using OperandIndex = std::integral_constant<size_t, index>;
 template <OperandId id>
 inline constexpr OperandIndex<static_cast<size_t>(id)> operand_index{};
 
-// visit(OperandIndex) for one operand after the other, until one returns false: whether none did. The index is a
-// constant in each call and all is inlined, so that a call with a handful of operands pays for no look-up in the
-// table.
-template <typename Visitor>
-[[gnu::flatten]] bool visit_operands(Visitor &&visit) {
+// visit(OperandIndex, type) if a problem of this pass has the operand: false if that returned false. The operand
+// and the pass are constants, so that operands of the other pass cost nothing and those of this one no look-up in
+// the table.
+template <nf_pass pass, typename Visitor, size_t index>
+bool visit_operand(const NormProblem &problem, Visitor &&visit, OperandIndex<index> operand) {
+    NormProblem of_pass = problem;
+    of_pass.pass = pass;
+    const nf_dtype type = operand_type(of_pass, kOperands[index]);
+    return type == NF_NONE || visit(operand, type);
+}
+
+// One operand after the other, until a visit returns false: whether none did.
+template <nf_pass pass, typename Visitor>
+[[gnu::flatten]] bool visit_operands(const NormProblem &problem, Visitor &&visit) {
     return [&]<size_t... index>(std::index_sequence<index...>) {
-        return (visit(OperandIndex<index>{}) && ...);
+        return (visit_operand<pass>(problem, visit, OperandIndex<index>{}) && ...);
     }
     (std::make_index_sequence<kOperandCount>{});
 }

@@ -10,23 +10,6 @@ namespace normforge {
 
 namespace {
 
-// Of the operands that the problem has. Strides that are of no meaning, those of a single row, count as well; one
-// that is negative counts as too long.
-uint64_t longest_row_stride(const NormProblem &problem, const nf_arguments &arguments) {
-    uint64_t longest = 1;
-    visit_operands([&](auto index) {
-        constexpr const Operand &operand = kOperands[index];
-        if constexpr (operand.shape == OperandShape::rows) {
-            if (operand_type(problem, operand) != NF_NONE) {
-                const auto stride = load_field<RowsField>(arguments, operand).row_stride;
-                longest = std::max(longest, static_cast<uint64_t>(stride));
-            }
-        }
-        return true;
-    });
-    return longest;
-}
-
 // Kernels count values in 31 bits, so an entry gets no more rows at once than such a count can reach.
 constexpr uint64_t kReach = INT32_MAX;
 
@@ -35,15 +18,12 @@ int64_t rows_in_reach(uint64_t stride) {
 }
 
 // Makes part the call for these rows of a group of the whole one's.
+template <nf_pass pass>
 void take_rows(const NormProblem &problem, const nf_arguments &whole, int64_t group, int64_t row, int64_t rows,
                nf_arguments &part) {
     part.rows = rows;
-    visit_operands([&](auto index) {
+    visit_operands<pass>(problem, [&](auto index, nf_dtype type) {
         constexpr const Operand &operand = kOperands[index];
-        const nf_dtype type = operand_type(problem, operand);
-        if (type == NF_NONE) {
-            return true;
-        }
         const auto value_bytes = static_cast<int64_t>(element_size(type));
         if constexpr (operand.shape == OperandShape::rows) {
             auto field = load_field<RowsField>(whole, operand);
@@ -67,22 +47,23 @@ void take_rows(const NormProblem &problem, const nf_arguments &whole, int64_t gr
     part.groups = 1;
     for (int64_t group = 0; group < group_count(arguments); group++) {
         for (int64_t row = 0; row < arguments.rows; row += part.rows) {
-            take_rows(problem, arguments, group, row, std::min(rows_at_once, arguments.rows - row), part);
+            take_rows<NF_FORWARD>(problem, arguments, group, row, std::min(rows_at_once, arguments.rows - row),
+                                  part);
             entry(&part);
         }
     }
 }
 
-void run_forward(const nf_kernel &kernel, const nf_arguments &arguments) {
+void run_forward(const nf_kernel &kernel, const nf_arguments &arguments, uint64_t longest_row_stride) {
     const int64_t groups = group_count(arguments);
     const auto entry = variant_for(kernel, arguments.rows * groups).entry;
-    const uint64_t stride = longest_row_stride(kernel.problem, arguments);
     uint64_t reach = 0;
-    if (groups == 1 && !__builtin_mul_overflow(static_cast<uint64_t>(arguments.rows), stride, &reach) &&
+    if (groups == 1 &&
+        !__builtin_mul_overflow(static_cast<uint64_t>(arguments.rows), longest_row_stride, &reach) &&
         reach <= kReach) {
         entry(&arguments);
     } else {
-        run_in_parts(entry, kernel.problem, arguments, rows_in_reach(stride));
+        run_in_parts(entry, kernel.problem, arguments, rows_in_reach(longest_row_stride));
     }
 }
 
@@ -95,7 +76,8 @@ void set_gradients_to_zero(const NormProblem &problem, const nf_arguments &argum
     }
 }
 
-void run_backward(const nf_kernel &kernel, const nf_arguments &arguments) {
+[[gnu::noinline]] void run_backward(const nf_kernel &kernel, const nf_arguments &arguments,
+                                    uint64_t longest_row_stride) {
     const int64_t rows = arguments.rows;
     if (rows == 0) {
         set_gradients_to_zero(kernel.problem, arguments);
@@ -103,13 +85,13 @@ void run_backward(const nf_kernel &kernel, const nf_arguments &arguments) {
     }
     const int64_t groups = group_count(arguments);
     const auto entry = variant_for(kernel, rows * groups).entry;
-    const int64_t rows_at_once = rows_in_reach(longest_row_stride(kernel.problem, arguments));
+    const int64_t rows_at_once = rows_in_reach(longest_row_stride);
     const int64_t slice_rows = gradient_slice_rows(kernel.problem);
     GradientSums sums(kernel.problem, arguments.workspace);
     nf_arguments part = arguments;
     part.groups = 1;
     const auto run_rows = [&](int64_t group, int64_t row, int64_t count) {
-        take_rows(kernel.problem, arguments, group, row, count, part);
+        take_rows<NF_BACKWARD>(kernel.problem, arguments, group, row, count, part);
         part.dweight = sums.weight_slot();
         part.dbias = sums.bias_slot();
         entry(&part);
@@ -139,19 +121,24 @@ nf_status nf_run(const nf_kernel *kernel, const nf_arguments *arguments) {
     if (!kernel || !arguments) {
         return NF_ERROR_NULL_ARGUMENT;
     }
-    if (nf_status status = check_arguments(kernel->problem, *arguments).status) {
+    uint64_t longest_row_stride = 0;
+    if (nf_status status = check_arguments(kernel->problem, *arguments, longest_row_stride).status) {
         return status;
     }
     if (kernel->problem.pass == NF_BACKWARD) {
-        run_backward(*kernel, *arguments);
+        run_backward(*kernel, *arguments, longest_row_stride);
     } else if (arguments->rows > 0) {
-        run_forward(*kernel, *arguments);
+        run_forward(*kernel, *arguments, longest_row_stride);
     }
     return NF_SUCCESS;
 }
 
 const char *nf_operand_at_fault(const nf_kernel *kernel, const nf_arguments *arguments) {
-    return kernel && arguments ? check_arguments(kernel->problem, *arguments).field : nullptr;
+    if (!kernel || !arguments) {
+        return nullptr;
+    }
+    uint64_t longest_row_stride = 0;
+    return check_arguments(kernel->problem, *arguments, longest_row_stride).field;
 }
 
 int64_t nf_workspace_bytes(const nf_kernel *kernel, int64_t rows, int64_t groups) {
