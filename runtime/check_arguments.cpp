@@ -14,6 +14,9 @@ namespace {
 constexpr Fault kNoFault{NF_SUCCESS, nullptr};
 constexpr MemoryAxis kOnce{1, 0};
 
+// What the checks know of a call's groups when compiled. One group, the usual case, does not pay for more.
+enum class Groups { one, any };
+
 struct OperandMemory {
     MemoryRange range;
     int64_t row_bytes;       // 0 for an operand that has no rows
@@ -44,18 +47,16 @@ MemoryRows rows_of(const NormProblem &problem, const nf_arguments &arguments, co
     return may_share_memory(written_rows, other_rows);
 }
 
-// Whether the rows are the same, for sure where there is one group: its range and the length of a row leave one
-// stride. Most calls in place need no more than this.
-bool is_one_group_in_place(const nf_arguments &arguments, const OperandMemory &written,
-                           const OperandMemory &read) {
-    return group_count(arguments) == 1 && written.range == read.range && written.row_bytes == read.row_bytes &&
-           written.row_bytes != 0;
+// Of two operands of one group, whose range and length of a row leave one stride for the rows.
+bool are_same_rows(const OperandMemory &a, const OperandMemory &b) {
+    return a.range == b.range && a.row_bytes == b.row_bytes && a.row_bytes != 0;
 }
 
-// The operand that is written where another one is, or null.
-inline const OperandMemory *find_overlap(const NormProblem &problem, const nf_arguments &arguments,
-                                         const OperandMemory *first_read, const OperandMemory *first_written,
-                                         const OperandMemory *written_end) {
+// The operand that is written where another one is, or null. What is read lies before first_written.
+template <Groups groups>
+const OperandMemory *find_overlap(const NormProblem &problem, const nf_arguments &arguments,
+                                  const OperandMemory *first_read, const OperandMemory *first_written,
+                                  const OperandMemory *written_end) {
     for (const OperandMemory *written = first_written; written < written_end; written++) {
         const MemoryRange range = written->range;
         for (const OperandMemory *other = first_read; other < written; other++) {
@@ -63,7 +64,8 @@ inline const OperandMemory *find_overlap(const NormProblem &problem, const nf_ar
                 continue;
             }
             const bool in_place_allowed = other < first_written;
-            const bool in_place = in_place_allowed && is_one_group_in_place(arguments, *written, *other);
+            // Most calls in place need no more than this.
+            const bool in_place = in_place_allowed && groups == Groups::one && are_same_rows(*written, *other);
             if (!in_place && are_shared(problem, arguments, *written, *other, in_place_allowed)) {
                 return written;
             }
@@ -106,23 +108,15 @@ inline nf_status check_rows(const RowsField &field, MemoryAxis groups, const Nor
                : NF_SUCCESS;
 }
 
-// Out of line, so that a single group, the usual case, does not pay for the second stride.
-[[gnu::noinline]] nf_status check_groups(const Operand &operand, const NormProblem &problem,
-                                         const nf_arguments &arguments, int64_t value_bytes, bool written,
-                                         MemoryRange &range) {
-    const auto field = load_field<RowsField>(arguments, operand);
-    return check_rows(field, {group_count(arguments), field.group_stride}, problem, arguments, value_bytes,
-                      written, range);
-}
-
 // Checks the operands of a call one by one and collects what the call then needs to know of them. Nothing takes
 // its address, so that it lives in registers.
-template <nf_pass pass>
+template <nf_pass pass, Groups groups>
 class ArgumentChecks {
 public:
     // Of the memory, what is written lies from first_written on, and what is read before that.
     ArgumentChecks(const NormProblem &problem, const nf_arguments &arguments, OperandMemory *first_written)
-        : problem_(problem), arguments_(arguments), groups_(group_count(arguments)), first_read_(first_written),
+        : problem_(problem), arguments_(arguments),
+          group_count_(groups == Groups::one ? 1 : group_count(arguments)), first_read_(first_written),
           written_end_(first_written) {}
 
     template <const Operand &operand>
@@ -138,13 +132,12 @@ public:
             if constexpr (operand.shape == OperandShape::rows) {
                 const auto field = load_field<RowsField>(arguments_, operand);
                 longest_row_stride_ = std::max(longest_row_stride_, static_cast<uint64_t>(field.row_stride));
-                return groups_ == 1
-                           ? check_rows(field, kOnce, problem_, arguments_, value_bytes, written, memory.range)
-                           : check_groups(operand, problem_, arguments_, value_bytes, written, memory.range);
+                return check_rows(field, {group_count_, field.group_stride}, problem_, arguments_, value_bytes,
+                                  written, memory.range);
             } else if constexpr (operand.shape == OperandShape::row_values) {
                 int64_t values = 0;
                 // The rows of so many values, which are written or were, reach too far as well.
-                return __builtin_mul_overflow(arguments_.rows, groups_, &values)
+                return __builtin_mul_overflow(arguments_.rows, group_count_, &values)
                            ? NF_ERROR_TOO_LARGE
                            : check_values(load_field<void *>(arguments_, operand), values, value_bytes,
                                           memory.range);
@@ -159,7 +152,7 @@ public:
         if (pass == NF_FORWARD) {
             return NF_SUCCESS;
         }
-        const int64_t bytes = gradient_workspace_bytes(problem_, arguments_.rows, groups_);
+        const int64_t bytes = gradient_workspace_bytes(problem_, arguments_.rows, group_count_);
         if (bytes == 0) {
             return NF_SUCCESS;
         }
@@ -196,17 +189,17 @@ private:
 
     const NormProblem &problem_;
     const nf_arguments &arguments_;
-    const int64_t groups_;
+    const int64_t group_count_;
     OperandMemory *first_read_;
     OperandMemory *written_end_;
     uint64_t longest_row_stride_ = 1;
 };
 
-template <nf_pass pass>
+template <nf_pass pass, Groups groups>
 Fault check_operands(const NormProblem &problem, const nf_arguments &arguments, uint64_t &longest_row_stride) {
     OperandMemory memory[kOperandCount + kOperandCount + 1];  // read, written and the workspace
     OperandMemory *first_written = memory + kOperandCount;
-    ArgumentChecks<pass> checks(problem, arguments, first_written);
+    ArgumentChecks<pass, groups> checks(problem, arguments, first_written);
     Fault fault = kNoFault;
     const auto check = [&](auto index, nf_dtype type) {
         constexpr const Operand &operand = kOperands[index];
@@ -225,7 +218,7 @@ Fault check_operands(const NormProblem &problem, const nf_arguments &arguments, 
     }
     longest_row_stride = checks.longest_row_stride();
     const OperandMemory *overlap =
-        find_overlap(problem, arguments, checks.first_read(), first_written, checks.written_end());
+        find_overlap<groups>(problem, arguments, checks.first_read(), first_written, checks.written_end());
     return overlap ? Fault{NF_ERROR_OVERLAP, (overlap->operand ? overlap->operand->name : "workspace")} : kNoFault;
 }
 
@@ -238,8 +231,12 @@ Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments,
     if (arguments.groups < 0) {
         return {NF_ERROR_NEGATIVE_ROWS, "groups"};
     }
-    return problem.pass == NF_BACKWARD ? check_operands<NF_BACKWARD>(problem, arguments, longest_row_stride)
-                                       : check_operands<NF_FORWARD>(problem, arguments, longest_row_stride);
+    if (problem.pass == NF_BACKWARD) {
+        return check_operands<NF_BACKWARD, Groups::any>(problem, arguments, longest_row_stride);
+    }
+    return group_count(arguments) == 1
+               ? check_operands<NF_FORWARD, Groups::one>(problem, arguments, longest_row_stride)
+               : check_operands<NF_FORWARD, Groups::any>(problem, arguments, longest_row_stride);
 }
 
 }  // namespace normforge
