@@ -119,10 +119,11 @@ public:
           group_count_(groups == Groups::one ? 1 : group_count(arguments)), first_read_(first_written),
           written_end_(first_written) {}
 
-    template <const Operand &operand>
+    template <size_t index>
     nf_status check_operand(nf_dtype type) {
+        constexpr const Operand &operand = kOperands[index];
         if constexpr (operand.shape == OperandShape::number) {
-            return check_number<operand>();
+            return check_number<operand.id>();
         } else {
             constexpr bool written = is_written(problem_of_pass(), operand);
             OperandMemory &memory = written ? *written_end_++ : *--first_read_;
@@ -149,7 +150,7 @@ public:
     }
 
     nf_status check_workspace() {
-        if (pass == NF_FORWARD) {
+        if constexpr (pass == NF_FORWARD) {
             return NF_SUCCESS;
         }
         const int64_t bytes = gradient_workspace_bytes(problem_, arguments_.rows, group_count_);
@@ -175,14 +176,14 @@ private:
         return problem;
     }
 
-    template <const Operand &operand>
+    template <OperandId id>
     nf_status check_number() const {
-        const auto value = load_field<float>(arguments_, operand);
+        const auto value = load_field<float>(arguments_, operand(id));
         // Comparisons that a NaN fails.
-        if constexpr (operand.id == OperandId::epsilon) {
+        if constexpr (id == OperandId::epsilon) {
             return value >= 0 && value <= FLT_MAX ? NF_SUCCESS : NF_ERROR_BAD_EPSILON;
         } else {
-            static_assert(operand.id == OperandId::scale);
+            static_assert(id == OperandId::scale);
             return value >= FLT_MIN && value <= FLT_MAX ? NF_SUCCESS : NF_ERROR_BAD_SCALE;
         }
     }
@@ -202,8 +203,7 @@ Fault check_operands(const NormProblem &problem, const nf_arguments &arguments, 
     ArgumentChecks<pass, groups> checks(problem, arguments, first_written);
     Fault fault = kNoFault;
     const auto check = [&](auto index, nf_dtype type) {
-        constexpr const Operand &operand = kOperands[index];
-        fault = {checks.template check_operand<operand>(type), operand.name};
+        fault = {checks.template check_operand<index>(type), kOperands[index].name};
         return fault.status == NF_SUCCESS;
     };
     const bool are_legal = arguments.rows > 0

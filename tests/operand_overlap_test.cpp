@@ -139,6 +139,16 @@ TEST(OverlapOfTypes, CountsInBytes) {
     expect_fault(80, 65, "y");
     expect_fault(80, 0, "y");
     expect_fault(20, 64, "y");
+    expect_fault(104, 0, "y");  // ends where x does
+}
+
+// As many rows as a row has values, so that they lie exactly where a vector is read.
+TEST(OverlapOfRowValues, IsNeverInPlace) {
+    const NormProblem problem = parse_problem("op=rms_norm,dtype=f32,saved_statistics=yes,hidden=16");
+    const nf_kernel kernel = recording_kernel(problem);
+    nf_arguments arguments = example_arguments(problem, 16);
+    arguments.rstd = static_cast<float *>(at(address_of(arguments.weight)));
+    EXPECT_STREQ(nf_operand_at_fault(&kernel, &arguments), "rstd");
 }
 
 // The heads of the tokens in one buffer of queries, keys and values: three heads of 16 values each of every token.
