@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "runtime/float_types.h"
 #include "runtime/kernel_table.h"
@@ -28,6 +29,32 @@ void add_values(float *__restrict sums, const float *__restrict values, int64_t 
     for (; first < count; first++) {
         sums[first] += values[first];
     }
+}
+
+// The type is a constant, so that rounding to it has no branches on it.
+template <nf_dtype type>
+[[gnu::flatten]] void round_values(void *rounded, const float *sums, int64_t count) {
+    for (int64_t index = 0; index < count; index++) {
+        store_value(rounded, type, index, sums[index]);
+    }
+}
+
+void store_values(void *stored, nf_dtype type, const float *sums, int64_t count) {
+    switch (type) {
+    case NF_F32:
+        std::memcpy(stored, sums, static_cast<size_t>(count) * sizeof *sums);
+        return;
+    case NF_F16:
+        return round_values<NF_F16>(stored, sums, count);
+    case NF_BF16:
+        return round_values<NF_BF16>(stored, sums, count);
+    case NF_NONE:
+        return;
+    case NF_I8:
+    case NF_F8E4M3:
+        break;
+    }
+    __builtin_trap();
 }
 
 }  // namespace
@@ -61,12 +88,8 @@ void GradientSums::store(void *dweight, void *dbias) {
     for (count_--; count_ > 0;) {
         add_part();
     }
-    for (int64_t index = 0; problem_.weight != NF_NONE && index < problem_.hidden; index++) {
-        store_value(dweight, problem_.weight, index, weight_slot()[index]);
-    }
-    for (int64_t index = 0; problem_.bias != NF_NONE && index < problem_.hidden; index++) {
-        store_value(dbias, problem_.bias, index, bias_slot()[index]);
-    }
+    store_values(dweight, problem_.weight, weight_slot(), problem_.hidden);
+    store_values(dbias, problem_.bias, bias_slot(), problem_.hidden);
 }
 
 int64_t gradient_slice_rows(const NormProblem &problem) {

@@ -49,7 +49,7 @@ struct Operand {
     Operand {                                                                                                     \
         OperandId::name, #name, OperandShape::shape, offsetof(nf_arguments, name)                                 \
     }
-// In the order of the kernels' parameters, but that what a problem reads comes before what it writes. Halide makes
+// In the order of the kernels' parameters, but that there all that the problem reads comes first. Halide makes
 // the outputs in this order: dx and dresidual, which may lie over what the sums over rows read, after those.
 inline constexpr Operand kOperands[] = {
     NORMFORGE_OPERAND(x, rows),

@@ -81,7 +81,7 @@ std::vector<Knobs> enumerate(const NormProblem &problem, const Halide::Target &t
 }
 
 Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
-    const bool is_layer_norm = has_pivots(problem);
+    const bool is_layer_norm = problem.op == NF_LAYER_NORM;
     Knobs knobs{};
     knobs.vector = native_vector(target);
     while (knobs.vector > useful_lanes(problem)) {
@@ -90,8 +90,8 @@ Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
     // More lanes hide the latency of the sums, fewer are merged sooner. Layer norm's merge is the longer one: with
     // 32 lanes rather than 64, 384 values took 0.84 of the time and 1024 values 0.91 (Zen 4, AVX-512, in cache);
     // rms_norm and long rows gain from 64. Short rows want a few values in each. An accumulator of layer norm
-    // takes three registers, and x86 below AVX-512 has 16: 4096 values took 0.67 us with 4 of them and 0.81 us
-    // with 8 (the same CPU, AVX2).
+    // takes three registers, forward and backward, and x86 below AVX-512 has 16: 4096 values took 0.67 us with 4
+    // of them and 0.81 us with 8 (the same CPU, AVX2).
     const int64_t most_accumulators = is_layer_norm ? 4 : 8;
     const int64_t most_lanes = is_layer_norm && problem.hidden < 2048 ? 32 : 64;
     const int64_t lanes = std::min(most_lanes, problem.hidden / 8);
