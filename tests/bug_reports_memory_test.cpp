@@ -40,7 +40,7 @@ protected:
 // halide/Halide#3036, #1246, #8844, #1895, #7768: vectors read past the end, or rows shorter than one did not
 // work. All operands end at an unreadable page, and what lies between rows is looked at.
 TEST_P(TypeReports, RowsOfAnyLengthKeepToTheirMemory) {
-    for (int64_t hidden : {1, 3, 5, 7, 9, 15, 17, 31, 33, 513, 769}) {
+    for (int64_t hidden : {1, 7, 17, 31, 33, 769}) {
         SCOPED_TRACE(hidden);
         const NormProblem problem = problem_with_all(NF_RMS_NORM, hidden);
         OperandValues values;
