@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/mman.h>
-
-#include <cstring>
+#include <cstddef>
 
 #include "autotune/measure/operand_layout.h"
 #include "tests/kernel_test.h"
@@ -115,87 +113,6 @@ TEST_P(TypeReports, EachOperandMayBeAlignedToItsValuesAlone) {
 INSTANTIATE_TEST_SUITE_P(All, TypeReports,
                          testing::Combine(testing::ValuesIn(kMachines), testing::Values(NF_F32, NF_F16, NF_BF16)),
                          name_of_type);
-
-// Memory of which only the touched pages are there.
-class SparseMemory {
-public:
-    explicit SparseMemory(int64_t bytes)
-        : bytes_(static_cast<size_t>(bytes)), data_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
-    ~SparseMemory() {
-        if (data_ != MAP_FAILED) {
-            munmap(data_, bytes_);
-        }
-    }
-    SparseMemory(const SparseMemory &) = delete;
-    SparseMemory &operator=(const SparseMemory &) = delete;
-
-    char *data() const { return data_ == MAP_FAILED ? nullptr : static_cast<char *>(data_); }
-
-private:
-    size_t bytes_;
-    void *data_;
-};
-
-struct Spacing {
-    int64_t rows;
-    int64_t row_stride;
-};
-
-std::string name_of_spacing(const testing::TestParamInfo<std::tuple<Machine, Spacing>> &test) {
-    const auto &[machine, spacing] = test.param;
-    return std::to_string(spacing.rows) + "_rows_by_" + std::to_string(spacing.row_stride) + "_" + machine.name;
-}
-
-class DistantRows : public KernelTest<Spacing> {};
-
-// pytorch/pytorch#181555, vllm-project/vllm#42862, PaddlePaddle/Paddle#79528, flashinfer-ai/flashinfer#3007,
-// halide/Halide#4460, #5791: a row's place left 32 bits.
-TEST_P(DistantRows, AreFound) {
-    const auto [rows, row_stride] = parameter();
-    for (const char *fields : {"op=layer_norm,dtype=f32", "op=rms_norm,dtype=f16"}) {
-        SCOPED_TRACE(fields);
-        const NormProblem problem = parse_problem(std::string(fields) + ",weight=none,bias=none,hidden=4");
-        const auto bytes = static_cast<int64_t>(element_size(problem.dtype)) * (rows * row_stride + 4);
-        const SparseMemory x(bytes), y(bytes);
-        ASSERT_TRUE(x.data() && y.data());
-        nf_arguments arguments{};
-        arguments.rows = rows;
-        arguments.epsilon = 1e-5f;
-        arguments.x = {x.data(), row_stride, 0};
-        arguments.y = {y.data(), row_stride, 0};
-        OperandValues near;
-        of(near, OperandId::epsilon) = {arguments.epsilon};
-        for (int64_t row = 0; row < rows; row++) {
-            for (int64_t i = 0; i < 4; i++) {
-                const auto value = static_cast<float>(i == 0 ? row % 7 : i == 1 ? 1 : i == 2 ? -1 : 2);
-                of(near, OperandId::x).push_back(value);
-                store_value(x.data(), problem.dtype, row * row_stride + i, value);
-            }
-        }
-        ASSERT_EQ(nf_run(&kernel(problem), &arguments), NF_SUCCESS);
-        EXPECT_EQ(written_values(problem, arguments), run(problem, near));
-
-        // One row, read again and again.
-        arguments.x.row_stride = 0;
-        ASSERT_EQ(nf_run(&kernel(problem), &arguments), NF_SUCCESS);
-        of(near, OperandId::x).resize(4);
-        const std::vector<float> first = of(run(problem, near), OperandId::y);
-        const OperandValues all = written_values(problem, arguments);
-        for (int64_t row = 0; row < rows; row++) {
-            const auto begin = of(all, OperandId::y).begin() + row * 4;
-            ASSERT_EQ(std::vector<float>(begin, begin + 4), first) << "row " << row;
-        }
-    }
-}
-
-// A stride beyond 31 bits; rows within it and places beyond; many rows.
-INSTANTIATE_TEST_SUITE_P(All, DistantRows,
-                         testing::Combine(testing::ValuesIn(kMachines),
-                                          testing::Values(Spacing{3, (int64_t{1} << 31) + 16},
-                                                          Spacing{5, (int64_t{1} << 30) + 16},
-                                                          Spacing{300, (int64_t{1} << 24) + 16})),
-                         name_of_spacing);
 
 }  // namespace
 }  // namespace normforge

@@ -18,6 +18,7 @@
 #include "schedules/space.h"
 #include "schedules/target.h"
 #include "tests/f32_calls.h"
+#include "tests/kernel_test.h"
 #include "tests/pinned_rows.h"
 
 namespace normforge {
@@ -55,14 +56,6 @@ double largest_error(const std::vector<float> &y, const std::vector<double> &exp
     }
     return largest;
 }
-
-struct Machine {
-    const char *name;
-    const char *target;
-};
-
-constexpr Machine kMachines[] = {
-    {"host", "host"}, {"sse41", "x86-64-linux-sse41"}, {"avx2", "x86-64-linux-avx2-fma-f16c-avx-sse41"}};
 
 // The heuristic's kernels. With kTwoPass, layer norm's are those of two passes; rms_norm's and, of rows too short
 // for pivots, layer norm's are the same with either.
@@ -121,7 +114,7 @@ TEST_P(Numerics, PinnedRowsAreRightToSixDigits) {
 }
 
 // Lanes, vectors and a tail of unequal numbers of values: all zeros but the last (mean 1, variance hidden - 1),
-// and a ramp, where every lane has another pivot (variance (hidden^2 - 1) / 12).
+// and a ramp, where every lane has another pivot (variance (hidden^2 - 1) / 12). Oneflow-Inc/oneflow#7471, #6215.
 TEST_P(Numerics, UnequalPartsAreMergedByTheirCounts) {
     for (int hidden : {2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 129, 1023, 8193}) {
         SCOPED_TRACE(hidden);
@@ -141,6 +134,7 @@ TEST_P(Numerics, UnequalPartsAreMergedByTheirCounts) {
     }
 }
 
+// tenstorrent/tt-metal#49600, #23599, Xilinx/mlir-air#1679, pytorch/pytorch#143182.
 TEST_P(Numerics, LongestRowIsRightToSixDigits) {
     const std::vector<float> ones(NF_MAX_HIDDEN, 1.0f);
     const std::vector<float> y = run(plain_rows(NF_RMS_NORM, NF_MAX_HIDDEN, ones, 1e-6f));
@@ -156,7 +150,7 @@ TEST_P(Numerics, MillionNormalValuesAreRightToSixDigits) {
     }
 }
 
-// More rows than a 16-bit counter holds.
+// More rows than a 16-bit counter holds: NVIDIA/apex#411.
 TEST_P(Numerics, EveryOneOf65537RowsIsNormalised) {
     const int64_t rows = 65537;
     std::vector<float> x;
@@ -170,7 +164,8 @@ TEST_P(Numerics, EveryOneOf65537RowsIsNormalised) {
     EXPECT_NEAR(y[4 * 65536 + 2], -1.632988, 1e-6);
 }
 
-// Rows that lie apart, and values before, between and behind them that nobody may write, with any tail.
+// Rows that lie apart, and values before, between and behind them that nobody may write, with any tail:
+// ROCm/aiter#5044, #5290, tile-ai/tilelang-ascend#890.
 TEST_P(Numerics, NothingBesideTheRowsIsWritten) {
     constexpr float kCanary = -12345.5f;
     constexpr int64_t kRows = 7;
@@ -201,6 +196,7 @@ TEST_P(Numerics, NothingBesideTheRowsIsWritten) {
     }
 }
 
+// halide/Halide#2498, #3813, #7242, #2538, #3609: compilers that take floats for reals lose NaNs.
 TEST_P(Numerics, NotANumberMakesItsRowNotANumber) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     for (nf_op op : {NF_LAYER_NORM, NF_RMS_NORM}) {
