@@ -15,10 +15,12 @@ std::string name_of_type(const testing::TestParamInfo<std::tuple<Machine, nf_dty
     return field_text(std::get<1>(test.param)) + "_" + std::get<0>(test.param).name;
 }
 
-std::vector<float> steps_of_three(int64_t count, int64_t hidden) {
+// 1, -2, 3, -1, 2, -3 and so on in each row.
+std::vector<float> signed_steps(int64_t rows, int64_t hidden) {
     std::vector<float> values;
-    for (int64_t index = 0; index < count; index++) {
-        values.push_back(static_cast<float>(1 + index % hidden % 3));
+    for (int64_t index = 0; index < rows * hidden; index++) {
+        const int64_t i = index % hidden;
+        values.push_back(static_cast<float>((1 + i % 3) * (i % 2 == 0 ? 1 : -1)));
     }
     return values;
 }
@@ -42,7 +44,7 @@ TEST_P(TypeReports, RowsOfAnyLengthKeepToTheirMemory) {
         SCOPED_TRACE(hidden);
         const NormProblem problem = problem_with_all(NF_RMS_NORM, hidden);
         OperandValues values;
-        of(values, OperandId::x) = steps_of_three(7 * hidden, hidden);
+        of(values, OperandId::x) = signed_steps(7, hidden);
         of(values, OperandId::residual).assign(static_cast<size_t>(7 * hidden), 0);
         of(values, OperandId::weight).assign(static_cast<size_t>(hidden), 1);
         of(values, OperandId::bias).assign(static_cast<size_t>(hidden), 0);
@@ -66,7 +68,7 @@ TEST_P(TypeReports, RowsOfAnyLengthKeepToTheirMemory) {
 // vllm-project/vllm#45466: memory that is aligned to a value alone was refused, or broke vector instructions.
 TEST_P(TypeReports, EachOperandMayBeAlignedToItsValuesAlone) {
     constexpr int64_t kRows = 3;
-    for (int64_t hidden : {46, 64, 3584}) {
+    for (int64_t hidden : {46, 3584}) {
         SCOPED_TRACE(hidden);
         const NormProblem problem = problem_with_all(NF_LAYER_NORM, hidden);
         OperandValues values;
