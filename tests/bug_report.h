@@ -22,8 +22,8 @@ struct BugReport {
     OperandId output = OperandId::y;
 };
 
-inline void PrintTo(const BugReport &report, std::ostream *stream) {
-    *stream << report.name << ": " << report.source;
+inline std::ostream &operator<<(std::ostream &stream, const BugReport &report) {
+    return stream << report.name << ": " << report.source;
 }
 
 // All that a forward problem may read.

@@ -28,8 +28,8 @@ struct Machine {
     const char *name;
     const char *target;
 };
-inline void PrintTo(const Machine &machine, std::ostream *stream) {
-    *stream << machine.name;
+inline std::ostream &operator<<(std::ostream &stream, const Machine &machine) {
+    return stream << machine.name;
 }
 inline constexpr Machine kMachines[] = {
     {"host", "host"}, {"sse41", "x86-64-linux-sse41"}, {"avx2", "x86-64-linux-avx2-fma-f16c-avx-sse41"}};

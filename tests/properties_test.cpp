@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "tests/kernel_test.h"
 
@@ -81,7 +81,9 @@ TEST_P(Properties, RowsDependOnNothingButThemselves) {
     EXPECT_EQ(y(problem(), values, true), expected) << "in place";
 
     OperandValues rotated = values;
-    const auto rotate = [](std::vector<float> &rows) { std::ranges::rotate(rows, rows.begin() + 2 * kHidden); };
+    const auto rotate = [](std::vector<float> &rows) {
+        std::rotate(rows.begin(), rows.begin() + 2 * kHidden, rows.end());
+    };
     rotate(of(rotated, OperandId::x));
     std::vector<float> rotated_y = expected;
     rotate(rotated_y);
