@@ -36,13 +36,15 @@ Expr count_last_places(const Expr &magnitude, float anchor) {
 
 // f16: five bits of exponent, ten of fraction. Its subnormals are multiples of 2^-24.
 Expr f16_to_f32(const Expr &stored) {
-    Expr bits = cast<int32_t>(stored);
-    Expr magnitude = bits & 0x7fff;
+    Expr magnitude = cast<int32_t>(stored) & 0x7fff;
     Expr normal = (magnitude << 13) + ((127 - 15) << 23);
     Expr not_finite = (magnitude << 13) + ((255 - 31) << 23);
     Expr subnormal = bits_of(cast<float>(magnitude) * Expr(0x1p-24f));
     Expr result = select(magnitude >= 0x7c00, not_finite, magnitude >= 0x0400, normal, subnormal);
-    return float_of(result | ((bits & 0x8000) << 16));
+    // As unsigned numbers: a shift into the sign of a signed one is an overflow, and LLVM drops what depends on
+    // it.
+    Expr sign = (cast<uint32_t>(stored) & 0x8000) << 16;
+    return float_of(result | reinterpret<int32_t>(sign));
 }
 
 Expr f32_to_f16(const Expr &value) {

@@ -95,7 +95,7 @@ TEST_P(Conversions, EveryValueInVectorsIsReadAndWrittenAsItIs) {
     expect_same(stored_sums(parameter(), parameter(), kVectors, all_values()), all_values());
 }
 
-TEST_P(Conversions, DISABLED_EveryValueInATailIsReadAndWrittenAsItIs) {
+TEST_P(Conversions, EveryValueInATailIsReadAndWrittenAsItIs) {
     expect_same(stored_sums(parameter(), NF_F32, kTail, all_values()), all_values());
     expect_same(stored_sums(parameter(), parameter(), kTail, all_values()), all_values());
 }

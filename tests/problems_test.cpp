@@ -101,13 +101,14 @@ std::string name_of(const testing::TestParamInfo<EveryProblem::ParamType> &test)
     return symbol_name(parse_problem(fields + ",hidden=" + std::to_string(hidden))) + "_" + kTargets[machine][0];
 }
 
-// A vector and a tail; less than a vector; many steps, and chunks with a tail.
+// Less than a vector; vectors and a tail; many steps, and chunks with a tail. On the others one value beside a
+// vector as well, which is computed without one.
 INSTANTIATE_TEST_SUITE_P(Host, EveryProblem,
                          testing::Combine(testing::ValuesIn(all_problems()),
                                           testing::Values<int64_t>(7, 100, 4099), testing::Values<size_t>(0)),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Others, EveryProblem,
-                         testing::Combine(testing::ValuesIn(all_problems()), testing::Values<int64_t>(100),
+                         testing::Combine(testing::ValuesIn(all_problems()), testing::Values<int64_t>(5, 100),
                                           testing::Values<size_t>(1, 2, 3)),
                          name_of);
 
