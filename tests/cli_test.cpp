@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "autotune/database/sqlite.h"
 #include "runtime/norm_problem.h"
 #include "tests/cli_runner.h"
 
@@ -82,6 +83,14 @@ TEST_F(CliTest, WhatIsTunedIsUsedAndNotTunedAgain) {
     EXPECT_PRED_FORMAT2(IsSubstring,
                         "\n  tuned: ", run("build --op rms_norm --hidden 4 --name norms --out {}/out").output);
     EXPECT_PRED_FORMAT2(IsSubstring, "tuned: ", run_json(std::string("bench ") + kSmall)[0]["source"]);
+}
+
+TEST_F(CliTest, WhatIsMissingIsTunedInADatabaseOfAnOlderSchema) {
+    run(std::string("tune --quiet ") + kSmall);
+    SqliteConnection(folder / "default.db", SqliteConnection::Mode::read_write).execute("PRAGMA user_version = 1");
+    const Outcome again = run(std::string("tune --if-missing --json ") + kSmall);
+    EXPECT_EQ(again.status, 0) << again.errors;
+    EXPECT_PRED_FORMAT2(IsSubstring, "hidden=4: already tuned: ", again.errors);
 }
 
 TEST_F(CliTest, WhatIsListedTwiceIsTunedOnce) {

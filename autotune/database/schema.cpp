@@ -180,10 +180,10 @@ void open_schema(SqliteConnection &connection, bool on_network) {
 
 void check_schema(const SqliteConnection &connection) {
     if (const int64_t version = checked_version(connection); version < schema_version()) {
-        throw DatabaseError(connection.path(),
-                            fmt::format("an older or empty file (schema {}, now {}); tune with it "
-                                        "once to bring it up to date",
-                                        version, schema_version()));
+        throw DatabaseOutdated(connection.path(),
+                               fmt::format("an older or empty file (schema {}, now {}); tune with it "
+                                           "once to bring it up to date",
+                                           version, schema_version()));
     }
 }
 

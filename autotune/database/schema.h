@@ -24,7 +24,12 @@ int64_t schema_version();
 // harms the file.
 void open_schema(SqliteConnection &connection, bool on_network);
 
-// The same checks for a file that is open for reading. One of an older schema is refused too.
+// A file of an older schema, which reading alone cannot bring up to date.
+class DatabaseOutdated : public DatabaseError {
+    using DatabaseError::DatabaseError;
+};
+
+// The same checks for a file that is open for reading. Throws DatabaseOutdated for one of an older schema.
 void check_schema(const SqliteConnection &connection);
 
 // To be called before a connection of open_schema is closed. Gives up the write-ahead log if nobody else has the
