@@ -54,7 +54,10 @@ void schedule_rows(NormStages &stages, int hidden, const Knobs &knobs, const std
     const auto prefetch = [&](Stage writing, const VarOrRVar &step) {
         for (const ImageParam &stream : streams) {
             if (knobs.prefetch > 0) {
-                writing.prefetch(stream, step, r, knobs.prefetch, PrefetchBoundStrategy::NonFaulting);
+                // Only rows that exist. What lies behind the last one would drive out the row and its weight: a
+                // tuned kernel took 1.3 of the time of one without prefetching in a program, for one row of 4096
+                // values.
+                writing.prefetch(stream, step, r, knobs.prefetch, PrefetchBoundStrategy::GuardWithIf);
             }
         }
     };

@@ -187,6 +187,20 @@ TEST_P(Emitted, BitcodeIsBitcodeWithTheEntry) {
     EXPECT_NE(bitcode.find(symbol), std::string::npos);
 }
 
+// Behind the last row lies memory of others, which would take the place of what the next call reads.
+TEST_P(Emitted, PrefetchesNothingBehindTheLastRow) {
+    KernelSpec ahead = spec;
+    ahead.knobs.prefetch = 2;
+    for (const int writing : {kAscending, kDescending}) {
+        ahead.knobs.writing = writing;
+        const std::string stmt = emit(ahead, EmitForm::stmt);
+        const size_t prefetch = stmt.find("prefetch(");
+        ASSERT_NE(prefetch, std::string::npos) << stmt;
+        const size_t block = stmt.rfind('}', prefetch);
+        EXPECT_LT(stmt.find("if (", block), prefetch) << stmt.substr(block, prefetch - block);
+    }
+}
+
 // Problems, knobs and targets that differ in one thing each.
 TEST(KernelSymbol, IsACIdentifierThatDiffersBetweenAnyTwoSpecs) {
     std::vector<KernelSpec> specs;
