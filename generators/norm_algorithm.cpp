@@ -2,6 +2,7 @@
 
 #include "generators/norm_gradient.h"
 #include "generators/norm_values.h"
+#include "generators/rare_rows.h"
 #include "generators/row_reduction.h"
 #include "runtime/float_types.h"
 
@@ -41,9 +42,8 @@ public:
         const RowStatistics row = statistics();
         Func y = with_affine(normalised(row));
         Func scales = define_scales(y);
-        std::vector<Expr> outputs = {values_.stored(
-            OperandId::y,
-            values_.has(OperandId::scales) || values_.has(OperandId::scale) ? quotient(y, scales) : y(i_, r_))};
+        std::vector<Expr> outputs = {
+            values_.stored(OperandId::y, is_quantised(problem_.output) ? quotient(y, scales) : y(i_, r_))};
         if (values_.has(OperandId::sum)) {
             outputs.push_back(values_.stored(OperandId::sum, values_.h()(i_, r_)));
         }
@@ -116,46 +116,36 @@ private:
         return row;
     }
 
-    // Rows beyond f32's range are rare: theirs alone are summed once more, in f64. Updates that run for them only
-    // become a branch around them, where a select would wait for both.
+    // Rows beyond f32's range are rare: theirs alone are summed once more, in f64.
     void extend_range(Moments &moments, RowStatistics &row) {
         Expr epsilon = cast<double>(values_.number(OperandId::epsilon));
         Expr added = problem_.epsilon_place == NF_IN_ROOT ? epsilon : epsilon * epsilon;
         Expr square = moments.mean_square(r_);
-        // False for a NaN.
-        Func in_range =
-            row_value("in_range", square < Expr(kLargestSquare) && square + added >= Expr(kSmallestSquare));
-        RDom place(0, row_.hidden, "place"), once(0, 1, "once");
-        place.where(!in_range(r_));
-        once.where(!in_range(r_));
-        const auto sum_again = [&](const char *name, const Func &narrow, const Expr &term) {
-            Func sum = row_value(name, narrow(r_));
-            sum(r_) = select_any(place == 0, Expr(0.0), sum(r_)) + term / hidden_;
-            return sum;
-        };
-        Expr value = cast<double>(h(place));
-        if (moments.pivot.defined()) {
+        RareRows rare(stages_, square < Expr(kLargestSquare) && square + added >= Expr(kSmallestSquare),
+                      row_.hidden);
+        const auto value = [this](const Expr &place) { return cast<double>(h(place)); };
+        const bool has_mean = moments.pivot.defined();
+        if (has_mean) {
             // About the first value, so that equal values have no distance at all.
-            Func pivot = row_value("any_pivot", moments.pivot(r_));
-            pivot(r_) = cast<double>(h(once));
-            moments.pivot = pivot;
-            moments.offset = sum_again("any_offset", moments.offset, value - pivot(r_));
-            value -= pivot(r_) + moments.offset(r_);
+            moments.pivot = rare.value("any_pivot", moments.pivot(r_), value(0));
+            moments.offset = rare.mean("any_offset", moments.offset(r_),
+                                       [&](const Expr &place) { return value(place) - moments.pivot(r_); });
         }
-        moments.mean_square = sum_again("any_mean_square", moments.mean_square, value * value);
+        moments.mean_square = rare.mean("any_mean_square", square, [&](const Expr &place) {
+            Expr distance = has_mean ? value(place) - (moments.pivot(r_) + moments.offset(r_)) : value(place);
+            return distance * distance;
+        });
         square = moments.mean_square(r_);
         Expr is_tiny = square + added < Expr(kSmallestSquare);
-        if (moments.pivot.defined()) {
+        if (has_mean) {
             is_tiny =
                 is_tiny && abs(moments.pivot(r_)) < Expr(1.0);  // else all values are equal, and may be large
         }
         const auto by_size = [&](const Expr &huge, const Expr &tiny, const Expr &other) {
-            return select(square + once >= Expr(kLargestSquare), huge, is_tiny, tiny, other);
+            return select(square >= Expr(kLargestSquare), huge, is_tiny, tiny, other);
         };
-        row.scale = row_value("scale", 1.0f);
-        row.scale(r_) = by_size(0x1p-64f, 0x1p64f, 1.0f);
-        row.rstd_scale = row_value("rstd_scale", Expr(1.0));
-        row.rstd_scale(r_) = by_size(Expr(0x1p64), Expr(0x1p-64), Expr(1.0));
+        row.scale = rare.value("scale", 1.0f, by_size(0x1p-64f, 0x1p64f, 1.0f));
+        row.rstd_scale = rare.value("rstd_scale", Expr(1.0), by_size(Expr(0x1p64), Expr(0x1p-64), Expr(1.0)));
     }
 
     Func normalised(const RowStatistics &row) {

@@ -1,5 +1,6 @@
 #include "generators/norm_gradient.h"
 
+#include "generators/rare_rows.h"
 #include "generators/row_reduction.h"
 #include "runtime/kernel_table.h"
 
@@ -90,13 +91,11 @@ private:
     // The mean of scaled^2, which the row's sums found as `narrow`. Squares of a row whose deviation is small
     // beside epsilon are below f32's range: theirs alone are summed once more, in f64.
     Expr mean_of_squares(const Expr &narrow) {
-        Func in_range = row_value(stages_, "in_range", narrow >= Expr(0x1p-100));
-        RDom place(0, row_.hidden, "place");
-        place.where(!in_range(r_));
-        Expr scaled = cast<double>(distance(place, r_)) * cast<double>(rstd(r_));
-        Func squares = row_value(stages_, "mean_of_squares", narrow);
-        squares(r_) = select_any(place == 0, Expr(0.0), squares(r_)) + scaled * scaled / hidden_;
-        return squares(r_);
+        RareRows rare(stages_, narrow >= Expr(0x1p-100), row_.hidden);
+        return rare.mean("mean_of_squares", narrow, [this](const Expr &place) {
+            Expr scaled = cast<double>(distance(place, r_)) * cast<double>(rstd(r_));
+            return scaled * scaled;
+        })(r_);
     }
 
     void define_dx() {

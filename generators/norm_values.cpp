@@ -35,9 +35,6 @@ Expr NormValues::row_value(OperandId id, const Expr &r) const {
 }
 
 Expr NormValues::weight(const Expr &i) const {
-    if (!has(OperandId::weight)) {
-        return {};
-    }
     Expr weight = load(OperandId::weight, inputs_.funcs.at(OperandId::weight)(i));
     return problem_.weight_offset == NF_OFFSET_ONE ? weight + 1.0f : weight;
 }

@@ -20,9 +20,8 @@ public:
     Halide::Expr row_value(OperandId id, const Halide::Expr &r) const;
     Halide::Expr number(OperandId id) const { return inputs_.numbers.at(id); }
 
-    // What value i of a row is multiplied by; undefined without a weight.
+    // What value i of a row is multiplied by and what is then added, of a problem that has them.
     Halide::Expr weight(const Halide::Expr &i) const;
-
     Halide::Expr bias(const Halide::Expr &i) const;
 
     // As the operand stores it.

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "generators/norm_values.h"
+
+namespace normforge {
+
+// Rows that are not the usual ones, and values of rows that are found in another way for these alone: by updates
+// that run for them only, which become a branch around them, where a select would wait for both ways.
+class RareRows {
+public:
+    // is_usual is a condition of the row stages.vars.r, false for a NaN.
+    RareRows(NormStages &stages, const Halide::Expr &is_usual, int hidden);
+
+    // (r): a float, `usual` or else `rare`.
+    Halide::Func value(const std::string &name, const Halide::Expr &usual, const Halide::Expr &rare);
+
+    // (r), f64: `usual`, or else the mean over the row of term(place), summed value after value.
+    Halide::Func mean(const std::string &name, const Halide::Expr &usual,
+                      const std::function<Halide::Expr(const Halide::Expr &place)> &term);
+
+private:
+    NormStages &stages_;
+    const int hidden_;
+    Halide::RDom place_, once_;
+};
+
+}  // namespace normforge
