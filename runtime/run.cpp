@@ -17,29 +17,6 @@ int64_t rows_in_reach(uint64_t stride) {
     return std::max<int64_t>(1, static_cast<int64_t>(kReach / stride));
 }
 
-// Makes part the call for these rows of a group of the whole one's.
-template <nf_pass pass>
-void take_rows(const NormProblem &problem, const nf_arguments &whole, int64_t group, int64_t row, int64_t rows,
-               nf_arguments &part) {
-    part.rows = rows;
-    visit_operands<pass>(problem, [&](auto index, nf_dtype type) {
-        constexpr const Operand &operand = kOperands[index];
-        const auto value_bytes = static_cast<int64_t>(element_size(type));
-        if constexpr (operand.shape == OperandShape::rows) {
-            auto field = load_field<RowsField>(whole, operand);
-            const int64_t group_values = group == 0 ? 0 : group * field.group_stride;
-            const int64_t row_values = row == 0 ? 0 : row * field.row_stride;
-            field.data += (group_values + row_values) * value_bytes;
-            field.row_stride = rows == 1 ? problem.hidden : field.row_stride;
-            store_field(part, operand, field);
-        } else if constexpr (operand.shape == OperandShape::row_values) {
-            auto *data = load_field<char *>(whole, operand);
-            store_field(part, operand, data + (group * whole.rows + row) * value_bytes);
-        }
-        return true;
-    });
-}
-
 // Out of line, so that the usual case does not set up what this needs.
 [[gnu::noinline]] void run_in_parts(void (*entry)(const nf_arguments *), const NormProblem &problem,
                                     const nf_arguments &arguments, int64_t rows_at_once) {

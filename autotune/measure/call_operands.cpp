@@ -6,7 +6,7 @@
 
 #include "autotune/measure/operand_layout.h"
 #include "runtime/float_types.h"
-#include "runtime/kernel_table.h"
+#include "runtime/gradient_sums.h"
 
 namespace normforge {
 
@@ -16,16 +16,10 @@ namespace {
 constexpr auto kNanByte = std::byte{0xff};
 constexpr auto kUnwritten = std::byte{0xa5};
 
-size_t workspace_bytes(const NormProblem &problem, int64_t rows, int64_t groups) {
-    nf_kernel kernel{};
-    kernel.problem = problem;
-    return static_cast<size_t>(nf_workspace_bytes(&kernel, rows, groups));
-}
-
 }  // namespace
 
 CallOperands::CallOperands(const NormProblem &problem, int64_t rows, int64_t groups, const OperandValues &values)
-    : problem_(problem), workspace_((workspace_bytes(problem, rows, groups) + 3) / 4 * 4) {
+    : problem_(problem), workspace_(static_cast<size_t>(gradient_workspace_bytes(problem, rows, groups))) {
     arguments_.rows = rows;
     arguments_.groups = groups;
     for (const Operand &operand : kOperands) {

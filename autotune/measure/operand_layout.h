@@ -35,22 +35,9 @@ void for_each_row(const RowsField &field, int64_t rows, int64_t groups, Function
 inline nf_arguments one_row(const NormProblem &problem, const nf_arguments &arguments, int64_t group,
                             int64_t row) {
     nf_arguments result = arguments;
-    result.rows = 1;
     result.groups = 1;
-    for (const Operand &operand : kOperands) {
-        const auto value_bytes = static_cast<int64_t>(element_size(operand_type(problem, operand)));
-        if (value_bytes == 0) {
-            continue;
-        }
-        if (operand.shape == OperandShape::rows) {
-            auto field = load_field<RowsField>(arguments, operand);
-            field.data += (group * field.group_stride + row * field.row_stride) * value_bytes;
-            store_field(result, operand, field);
-        } else if (operand.shape == OperandShape::row_values) {
-            auto *data = load_field<char *>(arguments, operand);
-            store_field(result, operand, data + (group * arguments.rows + row) * value_bytes);
-        }
-    }
+    const auto take = problem.pass == NF_BACKWARD ? take_rows<NF_BACKWARD> : take_rows<NF_FORWARD>;
+    take(problem, arguments, group, row, 1, result);
     return result;
 }
 

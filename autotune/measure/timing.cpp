@@ -15,6 +15,7 @@
 #include "autotune/measure/operand_layout.h"
 #include "autotune/measure/test_rows.h"
 #include "runtime/float_types.h"
+#include "runtime/gradient_sums.h"
 #include "runtime/user_error.h"
 
 namespace normforge {
@@ -35,12 +36,6 @@ size_t operand_bytes(const NormProblem &problem, const Operand &operand, int64_t
     return number ? 0
                   : static_cast<size_t>(value_count(problem, operand, rows)) *
                         element_size(operand_type(problem, operand));
-}
-
-size_t workspace_bytes(const NormProblem &problem, int64_t rows) {
-    nf_kernel kernel{};
-    kernel.problem = problem;
-    return static_cast<size_t>(nf_workspace_bytes(&kernel, rows, 1));
 }
 
 void require_memory_for(const NormProblem &problem, int64_t rows) {
@@ -101,7 +96,7 @@ void TimingOperands::Free::operator()(void *block) const {
 
 TimingOperands::TimingOperands(const NormProblem &problem, int64_t rows) {
     require_memory_for(problem, rows);
-    size_t bytes = whole_pages(workspace_bytes(problem, rows));
+    size_t bytes = whole_pages(static_cast<size_t>(gradient_workspace_bytes(problem, rows, 1)));
     for (const Operand &operand : kOperands) {
         bytes += whole_pages(operand_bytes(problem, operand, rows));
     }
