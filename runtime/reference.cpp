@@ -78,10 +78,8 @@ public:
         }
         (problem.pass == NF_BACKWARD ? norm_.dx : norm_.y).reserve(rows * problem.hidden);
 
-        const Values weight(arguments.weight, problem.weight, 1);
         for (int64_t index = 0; index < problem.hidden; index++) {
-            weight_.push_back(problem.weight_offset == NF_OFFSET_ONE ? add_in_f32(weight[index], 1)
-                                                                     : weight[index]);
+            weight_.push_back(weight_factor(problem, arguments, index));
         }
         if (problem.pass == NF_BACKWARD) {
             weight_sums_.resize(problem.weight == NF_NONE ? 0 : problem.hidden);
@@ -217,6 +215,11 @@ private:
 
 ReferenceNorm reference_norm(const NormProblem &problem, const nf_arguments &arguments) {
     return Reference(problem, arguments).evaluate();
+}
+
+double weight_factor(const NormProblem &problem, const nf_arguments &arguments, int64_t index) {
+    const double weight = Values(arguments.weight, problem.weight, 1)[index];
+    return problem.weight_offset == NF_OFFSET_ONE ? add_in_f32(weight, 1) : weight;
 }
 
 }  // namespace normforge

@@ -30,4 +30,7 @@ struct ReferenceNorm {
 // finite give what the formula gives.
 ReferenceNorm reference_norm(const NormProblem &problem, const nf_arguments &arguments);
 
+// What value `index` of every row is multiplied by: the weight, with the offset added in f32; 1 without a weight.
+double weight_factor(const NormProblem &problem, const nf_arguments &arguments, int64_t index);
+
 }  // namespace normforge

@@ -47,7 +47,7 @@ public:
           rstd_(exact_.rstd[0]), centre_(problem.op == NF_LAYER_NORM ? arguments.mean[0] : 0) {
         const int64_t hidden = problem.hidden;
         for (int64_t i = 0; i < hidden; i++) {
-            gradients_.push_back(dy(i) * weight(i));
+            gradients_.push_back(dy(i) * weight_factor(problem, arguments, i));
         }
         const auto scaled = [&](int64_t i) { return (exact_.h[i] - centre_) * rstd_; };
         const RowMean product = row_mean(hidden, 4, [&](int64_t i) { return gradients_[i] * scaled(i); });
@@ -140,14 +140,6 @@ private:
         slope_error_ = moment > error ? high - std::fabs(slope) : high + std::fabs(slope);
         slope_error_ += 4 * kF32Rounding * std::fabs(slope);
         slope_ = slope;
-    }
-
-    double weight(int64_t i) const {
-        if (problem_.weight == NF_NONE) {
-            return 1;
-        }
-        const float offset = problem_.weight_offset == NF_OFFSET_ONE ? 1.0f : 0.0f;
-        return static_cast<float>(load_value(arguments_.weight, problem_.weight, i)) + offset;
     }
 
     // Before the product is rounded.

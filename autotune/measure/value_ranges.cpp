@@ -85,9 +85,7 @@ public:
         }
         Interval value = factor;
         if (problem_.weight != NF_NONE) {
-            const float offset = problem_.weight_offset == NF_OFFSET_ONE ? 1.0f : 0.0f;
-            const double weight = in_f32(load_value(arguments_.weight, problem_.weight, i) + offset);
-            value = product(factor, weight);
+            value = product(factor, weight_factor(problem_, arguments_, i));
         } else if (problem_.normalised == NF_NONE) {
             value = exact_product;
         }
