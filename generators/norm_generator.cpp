@@ -173,27 +173,20 @@ private:
         }
     }
 
-    // A type brings the usual types of the other operands, so it is read first.
+    // The given fields, by the text that a problem has everywhere else.
     NormProblem read_problem() const {
-        NormProblem problem = default_problem(op, 4096);
-        read_fields(problem, [](std::string_view name) { return name == "dtype"; });
-        problem = default_problem(op, 4096, problem.dtype);
-        read_fields(problem, [](std::string_view) { return true; });
-        if (nf_status status = check_problem(problem)) {
-            throw UserError(nf_status_message(status));
-        }
-        return problem;
-    }
-
-    template <typename IsChosen>
-    void read_fields(NormProblem &problem, IsChosen &&is_chosen) const {
+        const NormProblem usual = default_problem(op, 4096);
+        std::string text = "op=" + field_text(op);
         size_t index = 0;
-        visit_fields(problem, [&](std::string_view name, auto &field) {
-            if (index > 0 && is_chosen(name) && !std::string(fields[index - 1]).empty()) {
-                parse_field(name, std::string(fields[index - 1]), field);
+        visit_fields(usual, [&](const std::string &name, const auto &field) {
+            std::string value = index == 0 ? "" : std::string(fields[index - 1]);
+            if (value.empty() && (name == "dtype" || name == "hidden")) {
+                value = field_text(field);
             }
+            text += value.empty() ? "" : "," + name + "=" + value;
             index++;
         });
+        return parse_problem(text);
     }
 
     Knobs read_knobs(const Halide::Target &machine) const {

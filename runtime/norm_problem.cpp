@@ -207,19 +207,14 @@ std::string to_text(const NormProblem &problem) {
 NormProblem parse_problem(std::string_view text) {
     const std::vector<FieldText> fields = split_fields(text);
     NormProblem problem{};
-    size_t known = 0;
     visit_fields(problem, [&](std::string_view name, auto &) {
-        const bool given = std::ranges::find(fields, name, &FieldText::name) != fields.end();
-        known += given;
-        if (is_key(name) && !given) {
+        if (is_key(name) && std::ranges::find(fields, name, &FieldText::name) == fields.end()) {
             refuse_problem(text, "field " + quoted(name) + " is missing");
         }
     });
-    if (known != fields.size()) {
-        for (const FieldText &field : fields) {
-            if (allowed_values(field.name).empty()) {
-                refuse_problem(text, "field " + quoted(field.name) + " is unknown");
-            }
+    for (const FieldText &field : fields) {
+        if (allowed_values(field.name).empty()) {
+            refuse_problem(text, "field " + quoted(field.name) + " is unknown");
         }
     }
     set_fields(problem, fields, is_key);
