@@ -19,7 +19,8 @@ struct LaneRun {
     size_t place(size_t step) const { return first + step * lanes; }
 };
 
-// The runs in which generators/row_reduction sums a row.
+// The runs in which generators/row_reduction sums a row. It sums squares without a pivot in shorter ones, whose
+// error is below theirs.
 template <typename Function>
 void for_each_run(size_t hidden, size_t lanes, Function &&function) {
     constexpr size_t kChunkSteps = 64;
