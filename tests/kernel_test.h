@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "autotune/measure/accuracy_gate.h"
 #include "autotune/measure/call_operands.h"
 #include "autotune/measure/loaded_kernel.h"
 #include "autotune/measure/operand_values.h"
@@ -33,6 +34,16 @@ inline std::ostream &operator<<(std::ostream &stream, const Machine &machine) {
 }
 inline constexpr Machine kMachines[] = {
     {"host", "host"}, {"sse41", "x86-64-linux-sse41"}, {"avx2", "x86-64-linux-avx2-fma-f16c-avx-sse41"}};
+inline constexpr Machine kBaseline = {"sse2", "x86-64-linux"};  // what every one of them has
+
+inline bool can_run(const Halide::Target &target) {
+    return (needed_cpu_features(target) & ~cpu_features()) == 0;
+}
+
+inline AccuracyGate::Result check_kernel(const AccuracyGate &gate, const KernelSpec &spec) {
+    const LoadedKernel kernel(spec.problem, emit(spec, EmitForm::object), kernel_symbol(spec));
+    return gate.check(kernel.kernel());
+}
 
 inline std::vector<float> &of(OperandValues &values, OperandId id) {
     return values[static_cast<size_t>(id)];
@@ -79,7 +90,7 @@ template <typename Parameter>
 class KernelTest : public testing::TestWithParam<std::tuple<Machine, Parameter>> {
 protected:
     void SetUp() override {
-        if (needed_cpu_features(target_) & ~cpu_features()) {
+        if (!can_run(target_)) {
             GTEST_SKIP() << "this CPU cannot run " << target_name(target_);
         }
     }

@@ -7,18 +7,12 @@
 #include <tuple>
 #include <vector>
 
-#include "autotune/measure/accuracy_gate.h"
-#include "autotune/measure/loaded_kernel.h"
-#include "generators/emit.h"
-#include "runtime/cpu_features.h"
-#include "schedules/space.h"
-#include "schedules/target.h"
+#include "tests/kernel_test.h"
 
 namespace normforge {
 namespace {
 
-constexpr const char *kTargets[] = {"host", "x86-64-linux-avx2-fma-f16c-avx-sse41", "x86-64-linux-sse41",
-                                    "x86-64-linux"};
+const std::vector<Machine> kAllMachines = {kMachines[0], kMachines[2], kMachines[1], kBaseline};
 
 constexpr const char *kProblems[] = {
     "op=layer_norm,dtype=f32",
@@ -32,10 +26,10 @@ constexpr const char *kProblems[] = {
 
 // The heuristic's schedule; and for this machine those that differ most from it, the narrowest and the widest
 // vectors.
-std::vector<Knobs> some_schedules(const NormProblem &problem, const char *target_name) {
-    const Halide::Target target = kernel_target(target_name);
+std::vector<Knobs> some_schedules(const NormProblem &problem, const Machine &machine) {
+    const Halide::Target target = kernel_target(machine.target);
     const std::vector<Knobs> all = enumerate(problem, target);
-    if (target_name != kTargets[0]) {
+    if (std::string(machine.name) != "host") {
         return {heuristic(problem, target)};
     }
     return {heuristic(problem, target), all.front(), all[all.size() / 2], all.back()};
@@ -56,15 +50,13 @@ TEST_P(Portable, BitsAreThoseOfEveryOtherKernel) {
     const NormProblem problem = portable_problem(GetParam());
     const AccuracyGate gate(problem);
     std::string first;
-    for (const char *name : kTargets) {
-        const Halide::Target target = kernel_target(name);
-        if (needed_cpu_features(target) & ~cpu_features()) {
+    for (const Machine &machine : kAllMachines) {
+        const Halide::Target target = kernel_target(machine.target);
+        if (!can_run(target)) {
             continue;
         }
-        for (const Knobs &knobs : some_schedules(problem, name)) {
-            const KernelSpec spec{problem, knobs, target};
-            const LoadedKernel kernel(problem, emit(spec, EmitForm::object), kernel_symbol(spec));
-            const AccuracyGate::Result result = gate.check(kernel.kernel());
+        for (const Knobs &knobs : some_schedules(problem, machine)) {
+            const AccuracyGate::Result result = check_kernel(gate, {problem, knobs, target});
             ASSERT_EQ(result.failure, "") << target_name(target) << " " << to_text(knobs);
             first = first.empty() ? result.output_digest : first;
             EXPECT_EQ(result.output_digest, first) << target_name(target) << " " << to_text(knobs);
@@ -74,19 +66,17 @@ TEST_P(Portable, BitsAreThoseOfEveryOtherKernel) {
 
 // Products are fused where there are such instructions, unless the problem is portable.
 TEST(NotPortable, BitsDifferBetweenInstructionSets) {
-    const Halide::Target avx2 = kernel_target(kTargets[1]);
-    const Halide::Target sse41 = kernel_target(kTargets[2]);
-    if (needed_cpu_features(avx2) & ~cpu_features()) {
+    const Halide::Target avx2 = kernel_target(kMachines[2].target);
+    const Halide::Target sse41 = kernel_target(kMachines[1].target);
+    if (!can_run(avx2)) {
         GTEST_SKIP() << "this CPU cannot run " << target_name(avx2);
     }
     const NormProblem problem = default_problem(NF_LAYER_NORM, 4099);
     const AccuracyGate gate(problem);
     std::vector<std::string> digests;
     for (const Halide::Target &target : {avx2, sse41}) {
-        Knobs knobs = heuristic(problem, sse41);  // the same lanes
-        const KernelSpec spec{problem, knobs, target};
-        const LoadedKernel kernel(problem, emit(spec, EmitForm::object), kernel_symbol(spec));
-        digests.push_back(gate.check(kernel.kernel()).output_digest);
+        // Of the same lanes.
+        digests.push_back(check_kernel(gate, {problem, heuristic(problem, sse41), target}).output_digest);
     }
     EXPECT_NE(digests[0], digests[1]);
 }

@@ -8,12 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "autotune/measure/accuracy_gate.h"
-#include "autotune/measure/loaded_kernel.h"
-#include "generators/emit.h"
-#include "runtime/cpu_features.h"
-#include "schedules/space.h"
-#include "schedules/target.h"
+#include "tests/kernel_test.h"
 
 namespace normforge {
 namespace {
@@ -69,47 +64,41 @@ constexpr const char *kBackward[] = {
     "op=layer_norm,pass=backward,dtype=f32,saved_statistics=yes,portable=yes",
 };
 
-constexpr const char *kTargets[][2] = {{"host", "host"},
-                                       {"avx2", "x86-64-linux-avx2-fma-f16c-avx-sse41"},
-                                       {"sse41", "x86-64-linux-sse41"},
-                                       {"sse2", "x86-64-linux"}};
-
 std::vector<std::string> all_problems() {
     std::vector<std::string> problems(std::begin(kForward), std::end(kForward));
     problems.insert(problems.end(), std::begin(kBackward), std::end(kBackward));
     return problems;
 }
 
-class EveryProblem : public testing::TestWithParam<std::tuple<std::string, int64_t, size_t>> {};
+class EveryProblem : public testing::TestWithParam<std::tuple<std::string, int64_t, Machine>> {};
 
 TEST_P(EveryProblem, PassesTheGate) {
     const auto &[fields, hidden, machine] = GetParam();
     const NormProblem problem = parse_problem(fields + ",hidden=" + std::to_string(hidden));
-    const Halide::Target target = kernel_target(kTargets[machine][1]);
-    if (needed_cpu_features(target) & ~cpu_features()) {
-        GTEST_SKIP() << "this CPU cannot run " << kTargets[machine][1];
+    const Halide::Target target = kernel_target(machine.target);
+    if (!can_run(target)) {
+        GTEST_SKIP() << "this CPU cannot run " << machine.target;
     }
-    const KernelSpec spec{problem, heuristic(problem, target), target};
-    const LoadedKernel kernel(problem, emit(spec, EmitForm::object), kernel_symbol(spec));
-    const AccuracyGate::Result result = AccuracyGate(problem).check(kernel.kernel());
+    const AccuracyGate::Result result =
+        check_kernel(AccuracyGate(problem), {problem, heuristic(problem, target), target});
     EXPECT_EQ(result.failure, "");
     EXPECT_LE(result.error_ratio, 1);
 }
 
 std::string name_of(const testing::TestParamInfo<EveryProblem::ParamType> &test) {
     const auto &[fields, hidden, machine] = test.param;
-    return symbol_name(parse_problem(fields + ",hidden=" + std::to_string(hidden))) + "_" + kTargets[machine][0];
+    return symbol_name(parse_problem(fields + ",hidden=" + std::to_string(hidden))) + "_" + machine.name;
 }
 
 // Less than a vector; vectors and a tail; many steps, and chunks with a tail. On the others one value beside a
 // vector as well, which is computed without one.
 INSTANTIATE_TEST_SUITE_P(Host, EveryProblem,
                          testing::Combine(testing::ValuesIn(all_problems()),
-                                          testing::Values<int64_t>(7, 100, 4099), testing::Values<size_t>(0)),
+                                          testing::Values<int64_t>(7, 100, 4099), testing::Values(kMachines[0])),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Others, EveryProblem,
                          testing::Combine(testing::ValuesIn(all_problems()), testing::Values<int64_t>(5, 100),
-                                          testing::Values<size_t>(1, 2, 3)),
+                                          testing::Values(kMachines[2], kMachines[1], kBaseline)),
                          name_of);
 
 }  // namespace
