@@ -8,6 +8,7 @@
 #include "HalideRuntime.h"
 #include "generators/contraction.h"
 #include "generators/machine_code.h"
+#include "generators/memory_hints.h"
 #include "runtime/normforge.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -182,6 +183,10 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
     inline_into_entry(module);
     if (kernel.contracted) {
         contract_products(module);
+    }
+    prefetch_to_second_cache(*module.getFunction(symbol));
+    if (!kernel.streamed.empty()) {
+        stream_stores(*module.getFunction(symbol), kernel.streamed);
     }
     // Who compiled each piece of Halide's runtime: noise in the assembly.
     if (llvm::NamedMDNode *identities = module.getNamedMetadata("llvm.ident")) {

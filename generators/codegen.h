@@ -7,6 +7,12 @@
 
 namespace normforge {
 
+// Rows that an entry writes, where its argument, an nf_arguments, has their nf_output.
+struct StreamedRows {
+    size_t offset;
+    size_t value_bytes;
+};
+
 // A kernel as Halide lowered it: LLVM bitcode that holds `function`, and what its parameters are in their order.
 // Rows are two-dimensional halide_buffer_t*, vectors and values of rows one-dimensional ones, numbers floats.
 struct LoweredKernel {
@@ -14,7 +20,8 @@ struct LoweredKernel {
     std::string function;
     std::vector<Operand> parameters;
     int64_t hidden;
-    bool contracted;  // products that are added become FMA: see contraction.h
+    bool contracted;                     // products that are added become FMA: see contraction.h
+    std::vector<StreamedRows> streamed;  // past the caches: see memory_hints.h
 };
 
 // The LLVM stage: gives the kernel its C entry `void symbol(const nf_arguments *)`, inlines Halide's function into

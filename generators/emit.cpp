@@ -67,6 +67,17 @@ std::vector<Operand> parameters(const NormProblem &problem) {
     return result;
 }
 
+std::vector<StreamedRows> streamed_rows(const KernelSpec &spec) {
+    std::vector<StreamedRows> result;
+    for (const Operand &operand : parameters(spec.problem)) {
+        if (spec.knobs.stores == kStreaming && operand.shape == OperandShape::rows &&
+            is_written(spec.problem, operand)) {
+            result.push_back({operand.offset, element_size(operand_type(spec.problem, operand))});
+        }
+    }
+    return result;
+}
+
 std::string lower(const KernelSpec &spec, const std::string &function, Halide::OutputFileType type) {
     auto generator = Halide::Internal::GeneratorRegistry::create(field_text(spec.problem.op),
                                                                  Halide::GeneratorContext(spec.target));
@@ -102,8 +113,12 @@ std::string kernel_symbol(const KernelSpec &spec) {
 
 std::string emit(const KernelSpec &spec, EmitForm form) {
     std::string symbol = kernel_symbol(spec);
-    LoweredKernel kernel{"", symbol + "_halide", parameters(spec.problem), spec.problem.hidden,
-                         spec.problem.portable == NF_NO && has_fma(spec.target)};
+    LoweredKernel kernel{"",
+                         symbol + "_halide",
+                         parameters(spec.problem),
+                         spec.problem.hidden,
+                         spec.problem.portable == NF_NO && has_fma(spec.target),
+                         streamed_rows(spec)};
     if (form == EmitForm::stmt) {
         return lower(spec, kernel.function, Halide::OutputFileType::stmt);
     }

@@ -34,9 +34,12 @@ struct Moments {
 
 class ForwardPass {
 public:
-    ForwardPass(const NormProblem &problem, const Knobs &knobs, const NormValues &values)
+    ForwardPass(const NormProblem &problem, const Knobs &knobs, const NormValues &values, const Expr &rows)
         : problem_(problem), knobs_(knobs), values_(values), row_{static_cast<int>(problem.hidden), knobs.lanes()},
-          hidden_(static_cast<double>(problem.hidden)) {}
+          hidden_(static_cast<double>(problem.hidden)), summed_("summed") {
+        // A block is always summed whole: where there are no more rows, it is the last one once more.
+        summed_(i_, r_) = values_.h()(i_, knobs.block > 1 ? min(r_, rows - 1) : r_);
+    }
 
     NormStages define() {
         const RowStatistics row = statistics();
@@ -59,7 +62,7 @@ private:
         return normforge::row_value(stages_, name, value);
     }
 
-    Expr h(const Expr &i) const { return values_.h()(i, r_); }
+    Expr h(const Expr &i) const { return summed_(i, r_); }
 
     const RowPass &reduce(const Reduction &reduction) {
         stages_.passes.push_back(reduce_row(stages_.vars, row_, reduction));
@@ -86,8 +89,8 @@ private:
                     }});
             pivot = row_pivot(r_);
         } else {
-            stages_.passes.push_back(moments_about_lane_pivots(stages_.vars, row_, values_.h()));
-            pivot = stages_.passes.back().reference(r_);
+            stages_.passes.push_back(moments_about_lane_pivots(stages_.vars, row_, summed_));
+            pivot = stages_.passes.back().total(r_)[2];
         }
         Expr sum = stages_.passes.back().total(r_)[0];
         Expr squares = stages_.passes.back().total(r_)[1];
@@ -122,7 +125,7 @@ private:
         Expr added = problem_.epsilon_place == NF_IN_ROOT ? epsilon : epsilon * epsilon;
         Expr square = moments.mean_square(r_);
         RareRows rare(stages_, square < Expr(kLargestSquare) && square + added >= Expr(kSmallestSquare),
-                      row_.hidden);
+                      row_.hidden, knobs_.block);
         const auto value = [this](const Expr &place) { return cast<double>(h(place)); };
         const bool has_mean = moments.pivot.defined();
         if (has_mean) {
@@ -149,7 +152,10 @@ private:
     }
 
     Func normalised(const RowStatistics &row) {
-        Expr value = row.scale.defined() ? h(i_) * row.scale(r_) : h(i_);
+        Expr value = values_.h()(i_, r_);
+        if (row.scale.defined()) {
+            value *= row.scale(r_);
+        }
         if (row.mean.defined()) {
             // The mean's f32 rounding is kept apart and taken off too, so a row of large mean and tiny spread
             // keeps its digits, and a row of equal values gives exactly zero.
@@ -220,6 +226,7 @@ private:
     const NormValues &values_;
     const RowLanes row_;
     const Expr hidden_;
+    Func summed_;  // (i, r): h, of rows that may be beyond the last one
     NormStages stages_;
     const Var i_ = stages_.vars.i;
     const Var r_ = stages_.vars.r;
@@ -231,7 +238,7 @@ NormStages define_norm(const NormProblem &problem, const Knobs &knobs, const Nor
                        const ValueConversion &conversion) {
     const NormValues values(problem, inputs, conversion);
     return problem.pass == NF_BACKWARD ? define_gradient(problem, knobs, values, inputs.rows)
-                                       : ForwardPass(problem, knobs, values).define();
+                                       : ForwardPass(problem, knobs, values, inputs.rows).define();
 }
 
 }  // namespace normforge

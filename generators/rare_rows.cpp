@@ -4,11 +4,22 @@ namespace normforge {
 
 using namespace Halide;
 
-RareRows::RareRows(NormStages &stages, const Expr &is_usual, int hidden)
+RareRows::RareRows(NormStages &stages, const Expr &is_usual, int hidden, int block)
     : stages_(stages), hidden_(hidden), place_(0, hidden, "place"), once_(0, 1, "once") {
+    const Var &r = stages.vars.r;
     Func usual = row_value(stages, "is_usual", is_usual);
-    place_.where(!usual(stages.vars.r));
-    once_.where(!usual(stages.vars.r));
+    if (block > 1) {
+        Func any("any_rare");
+        Var b("b");
+        RDom k(0, block);
+        any(b) = cast<bool>(false);
+        any(b) = any(b) || !usual(b * block + k);
+        stages.block_values.push_back(any);
+        place_.where(any(r / block));
+        once_.where(any(r / block));
+    }
+    place_.where(!usual(r));
+    once_.where(!usual(r));
 }
 
 Func RareRows::value(const std::string &name, const Expr &usual, const Expr &rare) {

@@ -12,7 +12,8 @@ namespace normforge {
 class RareRows {
 public:
     // is_usual is a condition of the row stages.vars.r, false for a NaN.
-    RareRows(NormStages &stages, const Halide::Expr &is_usual, int hidden);
+    // Where statistics are computed for a block of rows, blocks of usual rows take one branch.
+    RareRows(NormStages &stages, const Halide::Expr &is_usual, int hidden, int block = 1);
 
     // (r): a float, `usual` or else `rare`.
     Halide::Func value(const std::string &name, const Halide::Expr &usual, const Halide::Expr &rare);

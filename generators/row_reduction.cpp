@@ -14,8 +14,9 @@ struct LaneReduction {
     const Reduction &reduction;
     Func pivoted;  // (i, r): the values that lanes have pivots of; undefined where they have none
 
+    // What a has beyond b's stays.
     Tuple combine(std::vector<Expr> a, const std::vector<Expr> &b) const {
-        for (size_t m = 0; m < a.size(); m++) {
+        for (size_t m = 0; m < b.size(); m++) {
             a[m] = reduction.combine == Reduction::maximum ? max(a[m], b[m]) : a[m] + b[m];
         }
         return Tuple(a);
@@ -112,26 +113,32 @@ RowPass define_pass(const NormVars &vars, const RowLanes &row, const LaneReducti
 
     RowPass pass;
     Expr reference;
+    pass.last = define_run(vars, row, lanes, "last", chunk_steps, last_steps, row.hidden % row.lanes);
     if (lanes.pivoted.defined()) {
         // Lane 0's in the first chunk, so near to all the others that moving to it costs no digits.
         auto value = [&](int step) { return lanes.pivoted(step * row.lanes, r); };
         pass.reference = Func(name + "_reference");
-        pass.reference(r) = median_of_three(value(0), value(1), value(2));
+        pass.reference(r) = chunks > 0 ? median_of_three(value(0), value(1), value(2)) : pass.last.pivot(0, 0, r);
         reference = cast<double>(pass.reference(r));
     }
-    pass.last = define_run(vars, row, lanes, "last", chunk_steps, last_steps, row.hidden % row.lanes);
     if (chunks > 0) {
         pass.chunk = define_run(vars, row, lanes, "chunk", chunk_steps, chunk_steps, 0);
     }
     define_tree(vars, row, lanes, "last", last_steps, reference, pass.last);
-    pass.total = Func(name + "_total");
-    pass.total(r) = Tuple(elements(pass.last.tree.back()(0, chunks, r)));
+    pass.sums = Func(name + "_sums");
+    std::vector<Expr> sums = elements(pass.last.tree.back()(0, chunks, r));
+    if (reference.defined()) {
+        sums.push_back(reference);
+    }
+    pass.sums(r) = Tuple(sums);
     if (chunks > 0) {
         define_tree(vars, row, lanes, "chunk", chunk_steps, reference, pass.chunk);
         RDom chunk(0, chunks, name + "_chunk");
         pass.chunk_index = chunk.x;
-        pass.total(r) = lanes.combine(elements(pass.total(r)), elements(pass.chunk.tree.back()(0, chunk.x, r)));
+        pass.sums(r) = lanes.combine(elements(pass.sums(r)), elements(pass.chunk.tree.back()(0, chunk.x, r)));
     }
+    pass.total = Func(name + "_total");
+    pass.total(r) = Tuple(elements(pass.sums(r)));
     return pass;
 }
 

@@ -46,6 +46,15 @@ std::span<const Knob, kKnobCount> knob_table() {
         {"accumulators", &Knobs::accumulators, numbers({1, 2, 4, 8}), "vectors of partial sums"},
         {"unroll", &Knobs::unroll, numbers({1, 2, 4, 8}), "vectors per step of the normalising loop"},
         {"prefetch", &Knobs::prefetch, numbers({0, 1, 2, 4}), "rows ahead whose input is prefetched, 0 for none"},
+        {"stores",
+         &Knobs::stores,
+         {{kCached, "cached"}, {kStreaming, "streaming"}},
+         "whether written rows go into the caches or past them"},
+        {"block", &Knobs::block, numbers({1, 2, 4, 8, 16}), "rows whose statistics are computed together"},
+        {"weights",
+         &Knobs::weights,
+         {{kPerRow, "per_row"}, {kShared, "shared"}},
+         "whether each row of a block loads weight and bias or all share a load"},
     }};
     return table;
 }

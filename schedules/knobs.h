@@ -20,6 +20,14 @@ enum Sums : int {
 // that come from memory one after the other are better written the way they lie there.
 enum Writing : int { kAscending, kDescending };
 
+// Where the written rows go: into the caches, or past them to memory, which then need not be read for what is
+// overwritten whole. Streaming is for rows that would not stay in a cache until they are read again, and needs
+// rows that begin at a multiple of a vector.
+enum Stores : int { kCached, kStreaming };
+
+// Whether each row of a block loads weight and bias, or all rows share a load.
+enum Weights : int { kPerRow, kShared };
+
 // A schedule, and the arithmetic that goes with it. Every knob is declared in knob_table(): its text form, parser,
 // legal values, help, generator parameter and database text are derived from there.
 struct Knobs {
@@ -29,6 +37,9 @@ struct Knobs {
     int accumulators;
     int unroll;
     int prefetch;
+    int stores;
+    int block;
+    int weights;
 
     bool operator==(const Knobs &) const = default;
 
@@ -48,7 +59,7 @@ struct Knob {
     const char *help;
 };
 
-inline constexpr size_t kKnobCount = 6;
+inline constexpr size_t kKnobCount = 9;
 std::span<const Knob, kKnobCount> knob_table();
 
 // One knob's value as text, both ways. knob_value throws UserError naming the knob, the text and the legal values.

@@ -30,14 +30,16 @@ struct RowPass {
     Halide::Func reference;  // (r) f32, what the moments are about where each lane has a pivot; else undefined
     LaneRun chunk;           // every full chunk; its Funcs are undefined for a row of one run
     LaneRun last;            // the rest of the row
-    Halide::Func total;      // (r) f64 moments of the row; update 0 adds the chunks, if there are any
+    Halide::Func sums;       // (r) f64 moments of the row; update 0 adds the chunks, if there are any
+    Halide::Func total;      // (r) the same
     Halide::RVar chunk_index;
 };
 
 struct NormStages {
     NormVars vars;
     std::vector<RowPass> passes;
-    std::vector<Halide::Func> row_values;  // (r) what all values of a row share
+    std::vector<Halide::Func> row_values;    // (r) what all values of a row share
+    std::vector<Halide::Func> block_values;  // (r / block) of blocks of rows; update 0 goes over a block's rows
     // What the problem writes; a Tuple where it is of several operands, undefined where it is of none.
     Halide::Func rows;    // (i, r)
     Halide::Func saved;   // (r), beside each row

@@ -25,111 +25,180 @@ void keep_for_row(Func &f, const NormVars &vars, const LoopLevel &level) {
     f.compute_at(level).store_in(MemoryType::Stack).bound_storage(vars.r, 1);
 }
 
-void schedule_run(LaneRun &run, const NormVars &vars, const Knobs &knobs, const LoopLevel &level) {
-    const Var &l = vars.l;
-    if (run.pivot.defined()) {
-        keep_for_row(run.pivot, vars, level);
-        vectorize_lanes(run.pivot, l, knobs.lanes(), knobs.vector);
-    }
-    keep_for_row(run.lanes, vars, level);
-    vectorize_lanes(run.lanes, l, knobs.lanes(), knobs.vector);
-    run.lanes.update(0).reorder(l, run.step);
-    vectorize_lanes(run.lanes.update(0), l, knobs.lanes(), knobs.vector);
-    if (run.tail_lanes > 0) {
-        RVar part("part");
-        run.lanes.update(1).split(run.tail, run.tail, part, knobs.vector, TailStrategy::Predicate).vectorize(part);
-    }
-    int width = knobs.lanes();
-    for (Func &sums : run.tree) {
-        keep_for_row(sums, vars, level);
-        vectorize_lanes(sums, l, width, knobs.vector);
-        width /= 2;
-    }
-}
+class CpuSchedule {
+public:
+    CpuSchedule(NormStages &stages, const NormProblem &problem, const Knobs &knobs,
+                const std::vector<ImageParam> &streams)
+        : stages_(stages), knobs_(knobs), streams_(streams), hidden_(static_cast<int>(problem.hidden)),
+          in_blocks_(knobs.block > 1), in_slices_(stages.slice_values.defined()),
+          group_(in_slices_ ? stages.slice_values : stages.rows, in_blocks_ ? block_ : stages.vars.r) {}
 
-void schedule_rows(NormStages &stages, int hidden, const Knobs &knobs, const std::vector<ImageParam> &streams) {
-    const auto &[i, r, l, c] = stages.vars;
-    Func &rows = stages.rows;
-    rows.bound(i, 0, hidden);
-    const auto prefetch = [&](Stage writing, const VarOrRVar &step) {
-        for (const ImageParam &stream : streams) {
-            if (knobs.prefetch > 0) {
+    void arrange() {
+        for (RowPass &pass : stages_.passes) {
+            arrange_pass(pass);
+        }
+        for (Func &value : stages_.row_values) {
+            keep_for_group(value);
+            if (in_blocks_) {
+                value.vectorize(stages_.vars.r, knobs_.block, TailStrategy::RoundUp);
+                for (int update = 0; update < value.num_update_definitions(); update++) {
+                    value.update(update).unscheduled();  // of rare rows, one by one
+                }
+            }
+        }
+        for (Func &value : stages_.block_values) {
+            value.compute_at(group_).store_in(MemoryType::Stack);
+            value.update(0).atomic().vectorize(value.rvars(0)[0]);
+        }
+        if (in_slices_) {
+            stages_.slice_values.compute_root()
+                .store_in(MemoryType::Stack)
+                .bound_storage(stages_.vars.r, stages_.slice_rows);
+        }
+        if (stages_.vector.defined()) {
+            arrange_vector();
+        }
+        if (knobs_.writing == kDescending) {
+            arrange_descending_rows();
+        } else {
+            arrange_rows();
+        }
+        if (stages_.saved.defined()) {
+            stages_.saved.compute_with(stages_.rows, stages_.vars.r);
+        }
+    }
+
+private:
+    // What a row shares, for each row of a block. It takes more memory than any lanes do: Halide gives memory that
+    // is no longer used to the next Func that it is large enough for, and LLVM then keeps neither in registers.
+    void keep_for_group(Func &f) {
+        f.compute_at(group_).store_in(MemoryType::Stack);
+        f.bound_storage(stages_.vars.r, std::max(knobs_.block, knobs_.lanes() + 1));
+        if (in_blocks_) {
+            f.bound_extent(stages_.vars.r, knobs_.block);
+        }
+    }
+
+    void arrange_pass(RowPass &pass) {
+        LoopLevel row = group_;
+        if (in_blocks_) {
+            keep_for_group(pass.total);
+            row = LoopLevel(pass.total, stages_.vars.r);
+        }
+        for (Func *f : {&pass.sums, &pass.reference}) {
+            if (f->defined()) {
+                keep_for_row(*f, stages_.vars, row);
+            }
+        }
+        arrange_run(pass.last, row);
+        if (pass.chunk.lanes.defined()) {
+            arrange_run(pass.chunk, LoopLevel(pass.sums, pass.chunk_index));
+        }
+    }
+
+    void arrange_run(LaneRun &run, const LoopLevel &level) {
+        const Var &l = stages_.vars.l;
+        const int lanes = knobs_.lanes();
+        if (run.pivot.defined()) {
+            keep_for_row(run.pivot, stages_.vars, level);
+            vectorize_lanes(run.pivot, l, lanes, knobs_.vector);
+        }
+        keep_for_row(run.lanes, stages_.vars, level);
+        vectorize_lanes(run.lanes, l, lanes, knobs_.vector);
+        run.lanes.update(0).reorder(l, run.step);
+        vectorize_lanes(run.lanes.update(0), l, lanes, knobs_.vector);
+        if (run.tail_lanes > 0) {
+            RVar part("part");
+            Stage tail = run.lanes.update(1);
+            tail.split(run.tail, run.tail, part, knobs_.vector, TailStrategy::Predicate).vectorize(part);
+        }
+        int width = lanes;
+        for (Func &sums : run.tree) {
+            keep_for_row(sums, stages_.vars, level);
+            vectorize_lanes(sums, l, width, knobs_.vector);
+            width /= 2;
+        }
+    }
+
+    void arrange_rows() {
+        const auto &[i, r, l, c] = stages_.vars;
+        Func &rows = stages_.rows;
+        Var vector_index("vector_index"), part("part"), step("step");
+        rows.bound(i, 0, hidden_);
+        rows.split(i, vector_index, part, knobs_.vector, TailStrategy::Predicate).vectorize(part);
+        rows.split(vector_index, step, vector_index, knobs_.unroll, TailStrategy::GuardWithIf)
+            .unroll(vector_index);
+        if (in_blocks_) {
+            rows.split(r, block_, row_, knobs_.block, TailStrategy::GuardWithIf);
+        }
+        if (knobs_.weights == kShared) {
+            rows.reorder(part, vector_index, row_, step, block_).unroll(row_);
+        }
+        if (knobs_.weights == kShared) {
+            prefetch(rows, step, block_);
+        } else {
+            prefetch(rows, vector_index, r);
+        }
+    }
+
+    void arrange_descending_rows() {
+        RVar part("part");
+        Stage writing = stages_.rows.update(0);
+        stages_.rows.bound(stages_.vars.i, 0, hidden_);
+        // No two values of the row are written to one place.
+        writing.allow_race_conditions();
+        writing.split(stages_.written_value, stages_.written_value, part, knobs_.vector).vectorize(part);
+        writing.unroll(stages_.written_value);
+        prefetch(writing, stages_.written_value, stages_.vars.r);
+    }
+
+    void prefetch(Stage writing, const VarOrRVar &at, const Var &row) {
+        for (const ImageParam &stream : streams_) {
+            if (knobs_.prefetch > 0) {
                 // Only rows that exist. What lies behind the last one would drive out the row and its weight: a
                 // tuned kernel took 1.3 of the time of one without prefetching in a program, for one row of 4096
                 // values.
-                writing.prefetch(stream, step, r, knobs.prefetch, PrefetchBoundStrategy::GuardWithIf);
+                writing.prefetch(stream, at, row, knobs_.prefetch, PrefetchBoundStrategy::GuardWithIf);
             }
         }
-    };
-    if (knobs.writing == kDescending) {
-        RVar part("part");
-        Stage writing = rows.update(0);
-        // No two values of the row are written to one place.
-        writing.allow_race_conditions();
-        writing.split(stages.written_value, stages.written_value, part, knobs.vector).vectorize(part);
-        writing.unroll(stages.written_value);
-        prefetch(writing, stages.written_step);
-        return;
     }
-    Var vector_index("vector_index"), part("part"), step("step");
-    rows.split(i, vector_index, part, knobs.vector, TailStrategy::Predicate).vectorize(part);
-    rows.split(vector_index, step, vector_index, knobs.unroll, TailStrategy::GuardWithIf).unroll(vector_index);
-    prefetch(rows, step);
-}
 
-// Sums over rows: some vectors of places at a time, in registers, all rows for each.
-void schedule_vector(NormStages &stages, int hidden, const Knobs &knobs) {
-    const Var &i = stages.vars.i;
-    const int width = knobs.vector * knobs.unroll;
-    Var step("step"), place("place");
-    stages.vector.bound(i, 0, hidden);
-    stages.vector.split(i, step, place, width, TailStrategy::Predicate).vectorize(place);
-    Func &sums = stages.slice_sums;
-    sums.compute_at(stages.vector, step).store_in(MemoryType::Stack).bound_storage(i, width);
-    const auto unroll_vectors = [&](Stage stage, bool over_rows) {
-        Var all("all"), part("part");
-        stage.split(i, i, part, knobs.vector, TailStrategy::Predicate).vectorize(part);
-        stage.split(i, all, i, knobs.unroll, TailStrategy::GuardWithIf).unroll(i);
-        if (over_rows) {
-            stage.reorder(part, i, stages.slice_row, all);
-        }
-    };
-    unroll_vectors(sums, false);
-    unroll_vectors(sums.update(0), true);
-}
+    // Sums over rows: some vectors of places at a time, in registers, all rows for each.
+    void arrange_vector() {
+        const Var &i = stages_.vars.i;
+        const int width = knobs_.vector * knobs_.unroll;
+        Var step("step"), place("place");
+        stages_.vector.bound(i, 0, hidden_);
+        stages_.vector.split(i, step, place, width, TailStrategy::Predicate).vectorize(place);
+        Func &sums = stages_.slice_sums;
+        sums.compute_at(stages_.vector, step).store_in(MemoryType::Stack).bound_storage(i, width);
+        const auto unroll_vectors = [&](Stage stage, bool over_rows) {
+            Var all("all"), part("part");
+            stage.split(i, i, part, knobs_.vector, TailStrategy::Predicate).vectorize(part);
+            stage.split(i, all, i, knobs_.unroll, TailStrategy::GuardWithIf).unroll(i);
+            if (over_rows) {
+                stage.reorder(part, i, stages_.slice_row, all);
+            }
+        };
+        unroll_vectors(sums, false);
+        unroll_vectors(sums.update(0), true);
+    }
+
+    NormStages &stages_;
+    const Knobs &knobs_;
+    const std::vector<ImageParam> &streams_;
+    const int hidden_;
+    const Var block_{"block"}, row_{"row"};
+    const bool in_blocks_;
+    const bool in_slices_;
+    const LoopLevel group_;  // a row, or a block of rows
+};
 
 }  // namespace
 
 void schedule_cpu(NormStages &stages, const NormProblem &problem, const Knobs &knobs,
                   const std::vector<ImageParam> &streams) {
-    const int hidden = static_cast<int>(problem.hidden);
-    const bool in_slices = stages.slice_values.defined();
-    const LoopLevel row(in_slices ? stages.slice_values : stages.rows, stages.vars.r);
-    for (RowPass &pass : stages.passes) {
-        keep_for_row(pass.total, stages.vars, row);
-        if (pass.reference.defined()) {
-            keep_for_row(pass.reference, stages.vars, row);
-        }
-        schedule_run(pass.last, stages.vars, knobs, row);
-        if (pass.chunk.lanes.defined()) {
-            schedule_run(pass.chunk, stages.vars, knobs, LoopLevel(pass.total, pass.chunk_index));
-        }
-    }
-    for (Func &value : stages.row_values) {
-        keep_for_row(value, stages.vars, row);
-    }
-    if (in_slices) {
-        stages.slice_values.compute_root()
-            .store_in(MemoryType::Stack)
-            .bound_storage(stages.vars.r, stages.slice_rows);
-    }
-    if (stages.vector.defined()) {
-        schedule_vector(stages, hidden, knobs);
-    }
-    schedule_rows(stages, hidden, knobs, streams);
-    if (stages.saved.defined()) {
-        stages.saved.compute_with(stages.rows, stages.vars.r);
-    }
+    CpuSchedule(stages, problem, knobs, streams).arrange();
 }
 
 }  // namespace normforge

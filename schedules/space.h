@@ -15,7 +15,16 @@ std::string check(const NormProblem &problem, const Knobs &knobs, const Halide::
 // Every combination of legal values that check() accepts, in a fixed order.
 std::vector<Knobs> enumerate(const NormProblem &problem, const Halide::Target &target);
 
-// A good schedule without measuring: what an untuned library gets, and the reference of every measurement.
+// A good schedule without measuring, for a few rows in cache: the reference of every measurement.
 Knobs heuristic(const NormProblem &problem, const Halide::Target &target);
+
+// What an untuned library gets: good schedules for few rows, for many in cache and for more than a cache holds, as
+// far as these differ. By rising min_rows, from which number of rows on each is used; the first is heuristic()'s,
+// with min_rows 0. All give equal bits.
+struct RowsSchedule {
+    int64_t min_rows;
+    Knobs knobs;
+};
+std::vector<RowsSchedule> heuristic_for_rows(const NormProblem &problem, const Halide::Target &target);
 
 }  // namespace normforge

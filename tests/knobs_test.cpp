@@ -75,8 +75,9 @@ TEST(Knobs, TextHasEveryKnobInTheTablesOrder) {
 
 // Databases hold these texts: a renamed knob or value must be a decision, not an accident.
 TEST(Knobs, TextIsWhatDatabasesHold) {
-    EXPECT_EQ(to_text(Knobs{kLanePivot, kDescending, 16, 4, 2, 0}),
-              "sums=lane_pivot,writing=descending,vector=16,accumulators=4,unroll=2,prefetch=0");
+    EXPECT_EQ(to_text(Knobs{kLanePivot, kDescending, 16, 4, 2, 0, kStreaming, 8, kShared}),
+              "sums=lane_pivot,writing=descending,vector=16,accumulators=4,unroll=2,prefetch=0,stores=streaming,"
+              "block=8,weights=shared");
 }
 
 TEST(Knobs, OrderOfTheItemsDoesNotMatter) {

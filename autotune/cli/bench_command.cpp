@@ -88,7 +88,6 @@ Figures measure(const NormProblem &problem, const nf_kernel &kernel, const nf_ke
 
 void bench(const BenchOptions &options) {
     const std::vector<NormProblem> problems = options.problems.problems();
-    const std::vector<int64_t> rows = options.rows.rows();
     const Halide::Target target = kernel_target("host");
     const std::optional<Database> database = options.db.open_read_only();
     const std::vector<ResolvedKernel> tuned = resolve(problems, {target}, database ? &*database : nullptr);
@@ -96,9 +95,9 @@ void bench(const BenchOptions &options) {
     Json all = Json::array();
     for (size_t index = 0; index < problems.size(); index++) {
         const NormProblem &problem = problems[index];
-        const ResolvedVariant &reference = untuned[index].variants.front();
-        const LoadedKernel heuristic_kernel(problem, reference.object, kernel_symbol(reference.spec));
-        for (int64_t row_count : rows) {
+        for (int64_t row_count : options.rows.rows(problem)) {
+            const ResolvedVariant &reference = variant_for(untuned[index], row_count);
+            const LoadedKernel heuristic_kernel(problem, reference.object, kernel_symbol(reference.spec));
             const ResolvedVariant &variant = variant_for(tuned[index], row_count);
             const LoadedKernel kernel(problem, variant.object, kernel_symbol(variant.spec));
             const TimingOperands operands(problem, row_count);

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "autotune/cli/standard_streams.h"
-#include "runtime/norm_problem.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -15,6 +14,8 @@ namespace normforge {
 namespace {
 
 constexpr const char *kHost = "host";
+constexpr const char *kCold = "cold";
+constexpr int64_t kColdBytes = int64_t{64} << 20;
 constexpr const char *kTargetExample = "such as x86-64-linux-avx2-fma-f16c; host is this machine";
 
 Halide::Target parse_target(const std::string &name) {
@@ -67,12 +68,15 @@ std::vector<std::string> ListOption::values() const {
 }
 
 RowsOption::RowsOption(CLI::App &command, const std::string &help)
-    : list_(command, "--rows", "LIST", help, "1,512") {}
+    : list_(command, "--rows", "LIST",
+            help + fmt::format("; {}: as many as take {} MiB, more than a cache", kCold, kColdBytes >> 20),
+            fmt::format("1,512,{}", kCold)) {}
 
-std::vector<int64_t> RowsOption::rows() const {
+std::vector<int64_t> RowsOption::rows(const NormProblem &problem) const {
     std::set<int64_t> rows;
     for (const std::string &text : list_.values()) {
-        rows.insert(parse_count("--rows", text));
+        const int64_t cold = std::max<int64_t>(1, kColdBytes / row_bytes(problem));
+        rows.insert(text == kCold ? cold : parse_count("--rows", text));
     }
     return {rows.begin(), rows.end()};
 }

@@ -7,6 +7,7 @@
 
 #include "Halide.h"
 #include "autotune/database/database.h"
+#include "runtime/norm_problem.h"
 #include "runtime/user_error.h"
 
 namespace normforge {
@@ -60,7 +61,7 @@ private:
 class RowsOption {
 public:
     RowsOption(CLI::App &command, const std::string &help);
-    std::vector<int64_t> rows() const;  // rising, without repeats
+    std::vector<int64_t> rows(const NormProblem &problem) const;  // rising, without repeats
 
 private:
     ListOption list_;

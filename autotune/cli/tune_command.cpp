@@ -117,6 +117,7 @@ Json tune_each(const std::vector<NormProblem> &problems, TuneRequest request, co
     Database database = Database::open(options.db.path());
     for (size_t index = 0; index < problems.size(); index++) {
         request.problem = problems[index];
+        request.rows = options.rows.rows(request.problem);
         if (!options.quiet) {
             note(fmt::format("tuning {} ({} of {})", to_text(request.problem), index + 1, problems.size()));
         }
@@ -136,7 +137,10 @@ Json tune_each(const std::vector<NormProblem> &problems, TuneRequest request, co
 void tune_problems(const TuneOptions &options) {
     std::vector<NormProblem> problems = options.problems.problems();
     const Effort effort = parse_option("--effort", [&] { return value_named(kEfforts, options.effort); });
-    const TuneRequest request{{}, options.target.target(), options.rows.rows(), effort, parse_seed(options.seed)};
+    const TuneRequest request{{}, options.target.target(), {}, effort, parse_seed(options.seed)};
+    for (const NormProblem &problem : problems) {
+        options.rows.rows(problem);  // says what is wrong with it before anything else
+    }
     require_runnable(request.target);  // before a database is made
     if (options.if_missing) {
         problems = without_known(problems, request.target, options.db.path(), options.quiet);

@@ -34,19 +34,21 @@ public:
     void run(const AccuracyGate::Batch &batch) {
         std::vector<size_t> all(batch.kinds.size());
         std::iota(all.begin(), all.end(), 0);
-        const OperandValues outputs = call(batch, all, 1, "all rows at once", false);
+        const OperandValues outputs = call(batch, all, {"all rows at once"});
         judge_rows(batch, outputs);
         judge_sums(batch, outputs, "");
         for (const std::vector<float> &values : outputs) {
             digested_.insert(digested_.end(), values.begin(), values.end());
         }
-        repeat(batch, outputs, all, 1, "called again", false);
-        repeat(batch, outputs, all, 2, "in two groups", false);
+        repeat(batch, outputs, all, {"called again"});
+        // Rows that begin at multiples of a vector may take another way through a kernel.
+        repeat(batch, outputs, all, {"without gaps between rows", 1, false, CallOperands::without_gaps});
+        repeat(batch, outputs, all, {"in two groups", 2});
         std::ranges::reverse(all);
-        repeat(batch, outputs, all, 1, "in reverse order", false);
+        repeat(batch, outputs, all, {"in reverse order"});
         std::ranges::sort(all);
         for (size_t row : all) {
-            repeat(batch, outputs, {row}, 1, "in place and alone", true);
+            repeat(batch, outputs, {row}, {"in place and alone", 1, true});
         }
     }
 
@@ -56,47 +58,54 @@ public:
     }
 
 private:
-    OperandValues call(const AccuracyGate::Batch &batch, const std::vector<size_t> &rows, int64_t groups,
-                       const char *manner, bool in_place) {
-        const CallOperands operands(problem_, static_cast<int64_t>(rows.size()) / groups, groups,
-                                    rows_of_values(problem_, batch.values, rows));
-        const nf_arguments arguments = in_place ? operands.in_place() : operands.arguments();
+    struct Manner {
+        const char *name;
+        int64_t groups = 1;
+        bool in_place = false;
+        CallOperands::Gaps gaps = CallOperands::with_gaps;
+    };
+
+    OperandValues call(const AccuracyGate::Batch &batch, const std::vector<size_t> &rows, const Manner &manner) {
+        const CallOperands operands(problem_, static_cast<int64_t>(rows.size()) / manner.groups, manner.groups,
+                                    rows_of_values(problem_, batch.values, rows), manner.gaps);
+        const nf_arguments arguments = manner.in_place ? operands.in_place() : operands.arguments();
         const nf_status status = nf_run(&kernel_, &arguments);
         if (status != NF_SUCCESS) {
-            fail(fmt::format("{}: refused: {}", manner, nf_status_message(status)));
+            fail(fmt::format("{}: refused: {}", manner.name, nf_status_message(status)));
         } else if (const std::optional<std::string> damaged = operands.damaged(arguments)) {
-            fail(fmt::format("{}: wrote beside the rows of {}, or what it only reads", manner, *damaged));
+            fail(fmt::format("{}: wrote beside the rows of {}, or what it only reads", manner.name, *damaged));
         }
         return written_values(problem_, arguments);
     }
 
     // The bits of each row must be those that it gave before, and sums over rows must be right in any grouping.
     void repeat(const AccuracyGate::Batch &batch, const OperandValues &outputs, const std::vector<size_t> &rows,
-                int64_t groups, const char *manner, bool in_place) {
+                const Manner &manner) {
         if (!result_.failure.empty()) {
             return;
         }
-        const OperandValues repeated = call(batch, rows, groups, manner, in_place);
-        const bool same_call = groups == 1 && std::ranges::is_sorted(rows) && rows.size() == batch.kinds.size();
+        const OperandValues repeated = call(batch, rows, manner);
+        const bool same_call =
+            manner.groups == 1 && std::ranges::is_sorted(rows) && rows.size() == batch.kinds.size();
         for (const Operand &operand : kOperands) {
             const std::span<const float> own = repeated[static_cast<size_t>(operand.id)];
             const std::span<const float> first = outputs[static_cast<size_t>(operand.id)];
             if (operand.shape == OperandShape::vector) {
                 if (same_call && !same_bits(own, first)) {
-                    fail(fmt::format("{}, the bits of {} differ", manner, operand.name));
+                    fail(fmt::format("{}, the bits of {} differ", manner.name, operand.name));
                 }
                 continue;
             }
             const auto length = static_cast<size_t>(value_count(problem_, operand, 1));
             for (size_t place = 0; place < rows.size() && !own.empty(); place++) {
                 if (!same_bits(own.subspan(place * length, length), first.subspan(rows[place] * length, length))) {
-                    fail(fmt::format("row '{}': {}, the bits of {} differ", batch.kinds[rows[place]], manner,
+                    fail(fmt::format("row '{}': {}, the bits of {} differ", batch.kinds[rows[place]], manner.name,
                                      operand.name));
                 }
             }
         }
-        if (groups > 1) {
-            judge_sums(batch, repeated, fmt::format("{}: ", manner));
+        if (manner.groups > 1) {
+            judge_sums(batch, repeated, fmt::format("{}: ", manner.name));
         }
     }
 

@@ -18,20 +18,21 @@ constexpr auto kUnwritten = std::byte{0xa5};
 
 }  // namespace
 
-CallOperands::CallOperands(const NormProblem &problem, int64_t rows, int64_t groups, const OperandValues &values)
+CallOperands::CallOperands(const NormProblem &problem, int64_t rows, int64_t groups, const OperandValues &values,
+                           Gaps gaps)
     : problem_(problem), workspace_(static_cast<size_t>(gradient_workspace_bytes(problem, rows, groups))) {
     arguments_.rows = rows;
     arguments_.groups = groups;
     for (const Operand &operand : kOperands) {
         if (operand_type(problem, operand) != NF_NONE) {
-            add(operand, values[static_cast<size_t>(operand.id)]);
+            add(operand, values[static_cast<size_t>(operand.id)], gaps);
         }
     }
     std::ranges::fill(workspace_.bytes(), kNanByte);
     arguments_.workspace = workspace_.bytes().data();
 }
 
-void CallOperands::add(const Operand &operand, const std::vector<float> &values) {
+void CallOperands::add(const Operand &operand, const std::vector<float> &values, Gaps gaps) {
     if (operand.shape == OperandShape::number) {
         store_field(arguments_, operand, values.at(0));
         return;
@@ -42,8 +43,9 @@ void CallOperands::add(const Operand &operand, const std::vector<float> &values)
     int64_t reach = value_count(problem_, operand, arguments_.rows * groups);
     RowsField field{};
     if (rows) {
-        field.group_stride = problem_.hidden + 3 + 2 * static_cast<int64_t>(operand.id);
-        field.row_stride = groups * field.group_stride + (groups > 1);
+        const int64_t gap = gaps == with_gaps ? 3 + 2 * static_cast<int64_t>(operand.id) : 0;
+        field.group_stride = problem_.hidden + gap;
+        field.row_stride = groups * field.group_stride + (gap > 0 && groups > 1);
         reach = (arguments_.rows - 1) * field.row_stride + (groups - 1) * field.group_stride + problem_.hidden;
     }
     GuardedBytes guarded(static_cast<size_t>(reach) * element_size(type));

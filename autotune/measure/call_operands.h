@@ -9,12 +9,14 @@
 
 namespace normforge {
 
-// Memory for a call with every operand of a problem, each behind unreadable pages and with a stride of its own.
-// Between the rows of what is read lie NaNs; what is written is filled with a pattern. Rows of several groups
-// interleave.
+// Memory for a call with every operand of a problem, each behind unreadable pages and with a stride of its own, or
+// without gaps between rows. In the gaps of what is read lie NaNs; what is written is filled with a pattern. Rows
+// of several groups interleave.
 class CallOperands {
 public:
-    CallOperands(const NormProblem &problem, int64_t rows, int64_t groups, const OperandValues &values);
+    enum Gaps { with_gaps, without_gaps };
+    CallOperands(const NormProblem &problem, int64_t rows, int64_t groups, const OperandValues &values,
+                 Gaps gaps = with_gaps);
 
     const nf_arguments &arguments() const { return arguments_; }
 
@@ -32,7 +34,7 @@ private:
         GuardedBytes guarded;
         std::vector<std::byte> initial;
     };
-    void add(const Operand &operand, const std::vector<float> &values);
+    void add(const Operand &operand, const std::vector<float> &values, Gaps gaps);
     bool may_change(const Memory &memory, const nf_arguments &called) const;
 
     const NormProblem problem_;

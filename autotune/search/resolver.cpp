@@ -26,7 +26,9 @@ struct Plan {
 
 Plan heuristic_plan(const NormProblem &problem, const Halide::Target &target, const std::string &reason) {
     Plan plan{{problem, target, {}, false, "heuristic: " + reason}, {}};
-    plan.kernel.variants.push_back({{problem, heuristic(problem, target), target}, 0, ""});
+    for (const RowsSchedule &schedule : heuristic_for_rows(problem, target)) {
+        plan.kernel.variants.push_back({{problem, schedule.knobs, target}, schedule.min_rows, ""});
+    }
     return plan;
 }
 

@@ -14,8 +14,9 @@ enum class Effort { quick, normal, exhaustive };
 inline constexpr NamedValue<Effort> kEfforts[] = {
     {"quick", Effort::quick}, {"normal", Effort::normal}, {"exhaustive", Effort::exhaustive}};
 
-// The schedules to try: the heuristic's first, then a sample of the space, without repeats and in the same order
-// for the same seed. Exhaustive takes all of the space.
+// The schedules to try, without repeats and in the same order for the same seed: the heuristic's first, for few
+// rows and for many; then those that are one step from them; then a sample of the space. Exhaustive takes all of
+// it.
 std::vector<Knobs> candidates(const NormProblem &problem, const Halide::Target &target, Effort effort,
                               uint64_t seed);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <stdexcept>
 
@@ -38,6 +39,7 @@ struct Round {
     int blocks;
 };
 constexpr Round kRounds[] = {{SIZE_MAX, SIZE_MAX, 3}, {6, 3, 7}, {3, 2, 25}};
+constexpr int kCrossoverBlocks = 15;
 
 struct Candidate {
     KernelSpec spec;
@@ -50,6 +52,12 @@ struct Field {
     std::vector<Trial> trials;
     std::vector<int64_t> trial_ids;
     std::vector<const nf_kernel *> kernels;
+
+    size_t place_of(const Choice &choice) const {
+        const auto found = std::ranges::find_if(
+            trials, [&](const Trial &trial) { return trial.rows == choice.rows && trial.knobs == choice.knobs; });
+        return static_cast<size_t>(found - trials.begin());
+    }
 };
 
 std::vector<Candidate> compile(const TuneRequest &request, Progress &progress) {
@@ -135,6 +143,40 @@ void time_rows(Field &field, const std::vector<size_t> &places, const TimingOper
     }
 }
 
+// Where one schedule is best for few rows and another for many, the number of rows between them from which the
+// other one is: halved in ratio, so many times.
+constexpr int kCrossoverSteps = 4;
+
+void find_crossovers(Field &field, const TuneRequest &request, const nf_kernel &reference,
+                     const std::string &reference_knobs, int64_t session, Database &database, Progress &progress) {
+    for (int step = 0; step < kCrossoverSteps; step++) {
+        const Selection selection = select_best(field.trials, reference_knobs);
+        for (size_t next = 1; next < selection.choices.size(); next++) {
+            const Choice &few = selection.choices[next - 1];
+            const Choice &many = selection.choices[next];
+            const auto rows = static_cast<int64_t>(
+                std::llround(std::sqrt(static_cast<double>(few.rows) * static_cast<double>(many.rows))));
+            if (few.knobs == many.knobs || rows <= few.rows || rows >= many.rows) {
+                continue;
+            }
+            std::vector<size_t> places;
+            for (const Choice &choice : {few, many}) {
+                const size_t place = field.place_of(choice);
+                Trial trial = field.trials[place];
+                trial.rows = rows;
+                trial.samples.clear();
+                places.push_back(field.trials.size());
+                field.trial_ids.push_back(database.add_trial(session, trial));
+                field.trials.push_back(std::move(trial));
+                field.kernels.push_back(field.kernels[place]);
+            }
+            progress.stage("finding the crossover", places.size() * kCrossoverBlocks);
+            const Contest contest{&reference, {}, nullptr, 0, kCrossoverBlocks, kSampleNanoseconds, request.seed};
+            time_rows(field, places, TimingOperands(request.problem, rows), contest, database, progress);
+        }
+    }
+}
+
 void time_all(Field &field, const TuneRequest &request, const nf_kernel &reference,
               const std::string &reference_knobs, const std::vector<TimingOperands> &operands, Database &database,
               Progress &progress) {
@@ -187,6 +229,9 @@ TuneReport tune(const TuneRequest &request, Database &database, Progress &progre
                                      " is unusable: " + reference.trial.message);
         }
         time_all(field, request, reference.kernel->kernel(), reference.trial.knobs, operands, database, progress);
+        operands.clear();
+        find_crossovers(field, request, reference.kernel->kernel(), reference.trial.knobs, session, database,
+                        progress);
         report.selection = select_best(field.trials, reference.trial.knobs);
         for (const Trial &trial : field.trials) {
             report.trials[trial.status]++;

@@ -1,0 +1,128 @@
+#include "generators/memory_hints.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "runtime/normforge.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+namespace normforge {
+
+namespace {
+
+constexpr uint64_t kLeastBytes = 16;  // of x86's non-temporal vector stores
+
+// Where in the entry's argument the pointer lies that the store goes by, or -1.
+int64_t offset_of_base(const llvm::StoreInst &store, const llvm::Function &entry, const llvm::DataLayout &layout) {
+    constexpr unsigned kAnyDepth = 0;
+    const auto *base =
+        llvm::dyn_cast<llvm::LoadInst>(llvm::getUnderlyingObject(store.getPointerOperand(), kAnyDepth));
+    if (!base) {
+        return -1;
+    }
+    llvm::APInt offset(64, 0);
+    const llvm::Value *argument =
+        base->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
+    return argument == entry.getArg(0) ? offset.getSExtValue() : -1;
+}
+
+// Marks the stores. The widest of each operand's, in bytes.
+std::vector<uint64_t> mark_stores(llvm::Function &entry, const std::vector<StreamedRows> &rows) {
+    llvm::LLVMContext &context = entry.getContext();
+    const llvm::DataLayout &layout = entry.getParent()->getDataLayout();
+    llvm::MDNode *non_temporal = llvm::MDNode::get(
+        context, llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1)));
+    std::vector<uint64_t> widest(rows.size(), 1);
+    for (llvm::Instruction &instruction : llvm::instructions(entry)) {
+        auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+        if (!store || !store->getValueOperand()->getType()->isVectorTy()) {
+            continue;
+        }
+        const uint64_t bytes = layout.getTypeStoreSize(store->getValueOperand()->getType());
+        const int64_t offset = offset_of_base(*store, entry, layout) - offsetof(nf_output, data);
+        for (size_t index = 0; index < rows.size() && bytes >= kLeastBytes; index++) {
+            if (static_cast<int64_t>(rows[index].offset) == offset) {
+                store->setMetadata(llvm::LLVMContext::MD_nontemporal, non_temporal);
+                store->setAlignment(llvm::Align(bytes));
+                widest[index] = std::max(widest[index], bytes);
+            }
+        }
+    }
+    return widest;
+}
+
+// Bits that are set where a row does not begin at a multiple of its widest store. A single row has no stride.
+llvm::Value *misaligned_bits(llvm::IRBuilder<> &builder, llvm::Value *arguments,
+                             const std::vector<StreamedRows> &rows, const std::vector<uint64_t> &widest) {
+    llvm::Type *int64 = builder.getInt64Ty();
+    const auto field = [&](size_t offset) {
+        return builder.CreateLoad(int64, builder.CreateConstGEP1_64(builder.getInt8Ty(), arguments, offset));
+    };
+    llvm::Value *many = builder.CreateICmpSGT(field(offsetof(nf_arguments, rows)), builder.getInt64(1));
+    llvm::Value *bits = builder.getInt64(0);
+    for (size_t index = 0; index < rows.size(); index++) {
+        llvm::Value *stride = builder.CreateMul(field(rows[index].offset + offsetof(nf_output, row_stride)),
+                                                builder.getInt64(rows[index].value_bytes));
+        llvm::Value *address = builder.CreateOr(field(rows[index].offset + offsetof(nf_output, data)),
+                                                builder.CreateSelect(many, stride, builder.getInt64(0)));
+        bits = builder.CreateOr(bits, builder.CreateAnd(address, widest[index] - 1));
+    }
+    return bits;
+}
+
+}  // namespace
+
+void prefetch_to_second_cache(llvm::Function &entry) {
+    constexpr unsigned kLocalityArgument = 2;
+    constexpr uint64_t kSecondCache = 2;
+    for (llvm::Instruction &instruction : llvm::instructions(entry)) {
+        auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+        if (call && call->getIntrinsicID() == llvm::Intrinsic::prefetch) {
+            llvm::Type *type = call->getArgOperand(kLocalityArgument)->getType();
+            call->setArgOperand(kLocalityArgument, llvm::ConstantInt::get(type, kSecondCache));
+        }
+    }
+}
+
+void stream_stores(llvm::Function &entry, const std::vector<StreamedRows> &rows) {
+    llvm::ValueToValueMapTy values;
+    llvm::Function *cached = llvm::CloneFunction(&entry, values);
+    cached->setName(entry.getName() + "_cached");
+    cached->setLinkage(llvm::GlobalValue::InternalLinkage);
+    cached->addFnAttr(llvm::Attribute::NoInline);
+
+    const std::vector<uint64_t> widest = mark_stores(entry, rows);
+    for (llvm::BasicBlock &block : entry) {
+        if (auto *end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator())) {
+            llvm::IRBuilder<>(end).CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
+        }
+    }
+
+    llvm::LLVMContext &context = entry.getContext();
+    llvm::BasicBlock *streaming = &entry.getEntryBlock();
+    llvm::BasicBlock *first = llvm::BasicBlock::Create(context, "check_alignment", &entry, streaming);
+    llvm::BasicBlock *fallback = llvm::BasicBlock::Create(context, "misaligned", &entry);
+    // Only the first block's allocations are part of the frame.
+    for (llvm::Instruction &instruction : llvm::make_early_inc_range(*streaming)) {
+        if (llvm::isa<llvm::AllocaInst>(instruction)) {
+            instruction.moveBefore(*first, first->end());
+        }
+    }
+    llvm::IRBuilder<> builder(fallback);
+    builder.CreateCall(cached, {entry.getArg(0)})->setTailCall();
+    builder.CreateRetVoid();
+    builder.SetInsertPoint(first);
+    llvm::Value *bits = misaligned_bits(builder, entry.getArg(0), rows, widest);
+    builder.CreateCondBr(builder.CreateICmpEQ(bits, builder.getInt64(0)), streaming, fallback);
+}
+
+}  // namespace normforge
