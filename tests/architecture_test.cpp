@@ -28,7 +28,8 @@ const std::string kSystem = kStandard + R"(|(sys/|linux/)?[a-z]+\.h)";
 const std::string kTools = kSystem + "|fmt/.*";
 
 const std::vector<Rule> kRules = {
-    {"runtime", {}, kStandard + R"(|cpuid\.h)"},
+    // Of the system, what threads need.
+    {"runtime", {}, kStandard + R"(|(cpuid|pthread|sched|unistd)\.h|linux/futex\.h|sys/syscall\.h)"},
     {"schedules", {"runtime"}, kStandard + R"(|Halide\.h)"},
     {"generators", {"runtime", "schedules"}, kSystem + R"(|Halide(Runtime)?\.h|llvm/.*)"},
     {"autotune/base", {"runtime"}, kTools + "|llvm/.*"},
@@ -160,7 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"runtime_to_llvm", "runtime/a.h", "#include \"llvm/IR/Module.h\"", "includes llvm/IR/Module.h"},
         Planted{"runtime_to_sqlite", "runtime/a.c", "#  include <sqlite3.h>", "includes sqlite3.h"},
         Planted{"runtime_to_fmt", "runtime/a.cpp", "#include <fmt/format.h>", "includes fmt/format.h"},
-        Planted{"runtime_to_system", "runtime/a.cpp", "#include <unistd.h>", "includes unistd.h"},
+        Planted{"threads", "runtime/a.cpp", "#include <pthread.h>", {}},
+        Planted{"runtime_to_system", "runtime/a.cpp", "#include <poll.h>", "includes poll.h"},
         Planted{"schedules_upwards", "schedules/a.cpp", "#include \"generators/b.h\"", "includes generators/b.h"},
         Planted{"schedules_to_llvm", "schedules/a.cpp", "#include \"llvm/IR/Module.h\"",
                 "includes llvm/IR/Module.h"},

@@ -9,6 +9,7 @@
 #include "autotune/base/content_hash.h"
 #include "autotune/base/usable_cpus.h"
 #include "runtime/cpu_features.h"
+#include "runtime/usable_cores.h"
 #include "tests/database_examples.h"
 #include "tests/temporary_folder.h"
 
@@ -132,7 +133,8 @@ TEST_P(QuotaTest, LimitsTheUsableCores) {
     for (const auto &[name, bytes] : GetParam().files) {
         root.write(name, bytes);
     }
-    EXPECT_EQ(usable_cores(root.path()), GetParam().limits ? 1 : static_cast<int>(usable_cpus().size()));
+    EXPECT_EQ(usable_cores(root.path().c_str()),
+              GetParam().limits ? 1 : static_cast<int64_t>(usable_cpus().size()));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -9,8 +9,8 @@
 #include <span>
 
 #include "autotune/base/content_hash.h"
-#include "autotune/base/usable_cpus.h"
 #include "runtime/cpu_features.h"
+#include "runtime/usable_cores.h"
 
 namespace normforge {
 
@@ -107,7 +107,7 @@ Hardware detect_hardware(const std::filesystem::path &root) {
     hardware.stepping = leading_number(cpu["stepping"]);
     hardware.features = cpu_features();
     read_caches(root / "sys/devices/system/cpu/cpu0/cache", hardware);
-    hardware.usable_cores = usable_cores(root);
+    hardware.usable_cores = usable_cores(root.c_str());
     return hardware;
 }
 

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <list>
 
-#include "autotune/base/usable_cpus.h"
 #include "autotune/measure/child_process.h"
+#include "runtime/usable_cores.h"
 
 namespace normforge {
 
