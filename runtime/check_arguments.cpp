@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cfloat>
 
-#include "runtime/gradient_sums.h"
+#include "runtime/gradient_tasks.h"
 #include "runtime/memory_rows.h"
 #include "runtime/operand_fields.h"
 
@@ -149,11 +149,11 @@ public:
         }
     }
 
-    nf_status check_workspace() {
+    nf_status check_workspace(int64_t threads) {
         if constexpr (pass == NF_FORWARD) {
             return NF_SUCCESS;
         }
-        const int64_t bytes = gradient_workspace_bytes(problem_, arguments_.rows, group_count_);
+        const int64_t bytes = gradient_workspace_bytes_on(problem_, arguments_.rows, group_count_, threads);
         if (bytes == 0) {
             return NF_SUCCESS;
         }
@@ -197,7 +197,8 @@ private:
 };
 
 template <nf_pass pass, Groups groups>
-Fault check_operands(const NormProblem &problem, const nf_arguments &arguments, uint64_t &longest_row_stride) {
+Fault check_operands(const NormProblem &problem, const nf_arguments &arguments, uint64_t &longest_row_stride,
+                     int64_t threads) {
     OperandMemory memory[kOperandCount + kOperandCount + 1];  // read, written and the workspace
     OperandMemory *first_written = memory + kOperandCount;
     ArgumentChecks<pass, groups> checks(problem, arguments, first_written);
@@ -213,7 +214,7 @@ Fault check_operands(const NormProblem &problem, const nf_arguments &arguments, 
     if (!are_legal) {
         return fault;
     }
-    if (nf_status status = checks.check_workspace()) {
+    if (nf_status status = checks.check_workspace(threads)) {
         return {status, "workspace"};
     }
     longest_row_stride = checks.longest_row_stride();
@@ -224,7 +225,8 @@ Fault check_operands(const NormProblem &problem, const nf_arguments &arguments, 
 
 }  // namespace
 
-Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments, uint64_t &longest_row_stride) {
+Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments, uint64_t &longest_row_stride,
+                      int64_t threads) {
     if (arguments.rows < 0) {
         return {NF_ERROR_NEGATIVE_ROWS, "rows"};
     }
@@ -232,11 +234,11 @@ Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments,
         return {NF_ERROR_NEGATIVE_ROWS, "groups"};
     }
     if (problem.pass == NF_BACKWARD) {
-        return check_operands<NF_BACKWARD, Groups::any>(problem, arguments, longest_row_stride);
+        return check_operands<NF_BACKWARD, Groups::any>(problem, arguments, longest_row_stride, threads);
     }
     return group_count(arguments) == 1
-               ? check_operands<NF_FORWARD, Groups::one>(problem, arguments, longest_row_stride)
-               : check_operands<NF_FORWARD, Groups::any>(problem, arguments, longest_row_stride);
+               ? check_operands<NF_FORWARD, Groups::one>(problem, arguments, longest_row_stride, threads)
+               : check_operands<NF_FORWARD, Groups::any>(problem, arguments, longest_row_stride, threads);
 }
 
 }  // namespace normforge

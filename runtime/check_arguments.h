@@ -15,7 +15,10 @@ struct Fault {
 //
 // Without a fault longest_row_stride is that of the operands that the problem has, or 1 if that is more. Strides
 // that are of no meaning, those of a single row, count as well; one that is negative counts as too long.
-Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments, uint64_t &longest_row_stride);
+//
+// The workspace is that of a call on so many threads.
+Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments, uint64_t &longest_row_stride,
+                      int64_t threads = 1);
 
 constexpr int64_t group_count(const nf_arguments &arguments) {
     return arguments.groups == 0 ? 1 : arguments.groups;

@@ -12,25 +12,6 @@ namespace normforge {
 
 namespace {
 
-// For a partial sum of each gradient.
-int64_t slot_values(const NormProblem &problem) {
-    const int gradients = (problem.weight != NF_NONE) + (problem.bias != NF_NONE);
-    return gradients * problem.hidden;
-}
-
-void add_values(float *__restrict sums, const float *__restrict values, int64_t count) {
-    constexpr int64_t kAtOnce = 16;  // a number that compilers turn into vectors at any level of optimisation
-    int64_t first = 0;
-    for (; first + kAtOnce <= count; first += kAtOnce) {
-        for (int64_t index = first; index < first + kAtOnce; index++) {
-            sums[index] += values[index];
-        }
-    }
-    for (; first < count; first++) {
-        sums[first] += values[first];
-    }
-}
-
 // The type is a constant, so that rounding to it has no branches on it.
 template <nf_dtype type>
 [[gnu::flatten]] void round_values(void *rounded, const float *sums, int64_t count) {
@@ -57,8 +38,33 @@ void store_values(void *stored, nf_dtype type, const float *sums, int64_t count)
 
 }  // namespace
 
-GradientSums::GradientSums(const NormProblem &problem, void *workspace)
-    : problem_(problem), stack_(static_cast<float *>(workspace)), slot_values_(slot_values(problem)) {}
+int64_t gradient_values(const NormProblem &problem) {
+    const int gradients = (problem.weight != NF_NONE) + (problem.bias != NF_NONE);
+    return gradients * problem.hidden;
+}
+
+void add_values(float *__restrict sums, const float *__restrict values, int64_t count) {
+    constexpr int64_t kAtOnce = 16;  // a number that compilers turn into vectors at any level of optimisation
+    int64_t first = 0;
+    for (; first + kAtOnce <= count; first += kAtOnce) {
+        for (int64_t index = first; index < first + kAtOnce; index++) {
+            sums[index] += values[index];
+        }
+    }
+    for (; first < count; first++) {
+        sums[first] += values[first];
+    }
+}
+
+void store_gradients(const NormProblem &problem, const float *sums, void *dweight, void *dbias) {
+    const float *bias_sums = sums + (problem.weight == NF_NONE ? 0 : problem.hidden);
+    store_values(dweight, problem.weight, sums, problem.hidden);
+    store_values(dbias, problem.bias, bias_sums, problem.hidden);
+}
+
+GradientSums::GradientSums(const NormProblem &problem, float *workspace, int64_t first_slice)
+    : problem_(problem), stack_(workspace), slot_values_(gradient_values(problem)), first_slice_(first_slice),
+      end_(first_slice) {}
 
 float *GradientSums::weight_slot() const {
     return problem_.weight == NF_NONE ? nullptr : slot(count_);
@@ -74,8 +80,8 @@ void GradientSums::add_part() {
 }
 
 void GradientSums::add_slice() {
-    slices_++;
-    for (int64_t pairs = slices_; pairs % 2 == 0; pairs /= 2) {
+    end_++;
+    for (int64_t run = 2; end_ % run == 0 && end_ - run >= first_slice_; run *= 2) {
         add_part();
     }
     count_++;
@@ -86,8 +92,7 @@ void GradientSums::store(void *dweight, void *dbias) {
     for (count_--; count_ > 0;) {
         add_part();
     }
-    store_values(dweight, problem_.weight, weight_slot(), problem_.hidden);
-    store_values(dbias, problem_.bias, bias_slot(), problem_.hidden);
+    store_gradients(problem_, stack_, dweight, dbias);
 }
 
 int64_t gradient_slice_rows(const NormProblem &problem) {
@@ -114,7 +119,7 @@ int64_t gradient_workspace_bytes(const NormProblem &problem, int64_t rows, int64
     }
     // The stack holds a sum for each bit of the number of complete slices, and above it a part of the next one.
     const int64_t slots = std::bit_width(static_cast<uint64_t>(slices)) + 1;
-    return slots * slot_values(problem) * static_cast<int64_t>(sizeof(float));
+    return slots * gradient_values(problem) * static_cast<int64_t>(sizeof(float));
 }
 
 }  // namespace normforge

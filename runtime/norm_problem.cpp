@@ -237,23 +237,4 @@ std::string symbol_name(const NormProblem &problem) {
     return symbol;
 }
 
-int64_t row_bytes(const NormProblem &problem) {
-    int64_t bytes = 0;
-    for (const Operand &operand : kOperands) {
-        const auto size = static_cast<int64_t>(element_size(operand_type(problem, operand)));
-        switch (operand.shape) {
-        case OperandShape::rows:
-            bytes += problem.hidden * size;
-            break;
-        case OperandShape::row_values:
-            bytes += size;
-            break;
-        case OperandShape::vector:
-        case OperandShape::number:
-            break;
-        }
-    }
-    return bytes;
-}
-
 }  // namespace normforge

@@ -6,7 +6,8 @@
  *     y = h / sqrt(mean(h^2) + epsilon) * weight + bias
  * each over the last axis of rows x hidden values, where h is x, or x + residual.
  *
- * No call throws, aborts, allocates, locks or keeps state, so all of them may run on any thread. */
+ * No call throws, aborts, allocates, locks or keeps state, so all of them may run on any thread. Those of pools
+ * are the exception, and say what they do. */
 #ifndef NORMFORGE_H
 #define NORMFORGE_H
 
@@ -144,7 +145,7 @@ typedef struct nf_arguments {
 
 typedef enum nf_status NF_ANY_NUMBER {
     NF_SUCCESS = 0,
-    NF_ERROR_NULL_ARGUMENT, /* the library, problem, kernel, arguments or result pointer */
+    NF_ERROR_NULL_ARGUMENT, /* the library, problem, kernel, arguments, parallel_for or result pointer */
     NF_ERROR_UNKNOWN_OP,
     NF_ERROR_UNKNOWN_DTYPE,
     NF_ERROR_UNKNOWN_OPTION, /* pass, weight_offset, epsilon_place, saved_statistics, scale or portable */
@@ -168,7 +169,11 @@ typedef enum nf_status NF_ANY_NUMBER {
     NF_ERROR_BAD_SCALE,
     /* of nf_fold_axes */
     NF_ERROR_BAD_AXES,
-    NF_ERROR_NOT_FOLDABLE
+    NF_ERROR_NOT_FOLDABLE,
+    /* of threads */
+    NF_ERROR_BAD_THREADS,
+    NF_ERROR_NO_THREADS,
+    NF_ERROR_SHORT_WORKSPACE
 } nf_status;
 
 /* What was wrong and what is allowed, one line of static text; also for a value that is no status. */
@@ -199,6 +204,54 @@ const char *nf_operand_at_fault(const nf_kernel *kernel, const nf_arguments *arg
 /* The bytes of workspace that a call with that many rows in that many groups needs; 0 if none, and for what
  * nf_run refuses. Backward sums dweight and dbias there; it grows with the logarithm of the rows. */
 int64_t nf_workspace_bytes(const nf_kernel *kernel, int64_t rows, int64_t groups);
+
+/* A loop over tasks on several threads: calls task(argument, index) once for each index from 0 to tasks - 1, in
+ * any order, on any threads, and returns when all calls have returned. A task reads and writes about task_bytes,
+ * which tells a loop whether it is worth it to wake threads up. */
+typedef void (*nf_parallel_for)(void *context, int64_t tasks, void (*task)(void *argument, int64_t index),
+                                void *argument, int64_t task_bytes);
+
+/* Threads to run on: the caller's own, by such a loop, or a pool's. */
+typedef struct nf_threads {
+    nf_parallel_for parallel_for;
+    void *context; /* its first argument */
+    int64_t count; /* of tasks that may run at once; those beyond NF_MAX_THREADS are of no use */
+} nf_threads;
+
+#define NF_MAX_THREADS INT64_C(1024)
+
+/* The least task_bytes. Rows of less than two tasks run on the calling thread. */
+#define NF_TASK_BYTES INT64_C(32768)
+
+/* As nf_run, with the rows of all groups shared evenly over at most threads->count tasks. What it writes is the
+ * same whatever the threads are, bit for bit. No threads, or a count of 1 or less, is nf_run. Everything is
+ * checked before the first task runs. Tasks compute with the rounding mode and the flags of subnormal numbers that
+ * the calling thread has. */
+nf_status nf_run_on(const nf_kernel *kernel, const nf_arguments *arguments, const nf_threads *threads);
+
+/* nf_workspace_bytes for nf_run_on with threads of that count: each task has partial sums of its own. Where only
+ * what this is beyond nf_workspace_bytes is not free for use, nf_run_on returns NF_ERROR_SHORT_WORKSPACE. */
+int64_t nf_workspace_bytes_on(const nf_kernel *kernel, int64_t rows, int64_t groups, int64_t threads);
+
+/* Threads that wait for nf_run_on to give them rows. */
+typedef struct nf_pool nf_pool;
+
+/* Allocates a pool for that many threads, 0 to NF_MAX_THREADS, and starts all of them but one, which is the thread
+ * that will call nf_run_on. 0 threads are as many as this process can keep busy, by its affinity and by the quotas
+ * of its control groups. The threads block all signals but those of faults. On an error *pool is set to null.
+ * NF_ERROR_BAD_THREADS: threads is negative or too large.
+ * NF_ERROR_NO_THREADS: the system refused memory or a thread. */
+nf_status nf_pool_create(int64_t threads, nf_pool **pool);
+
+/* Ends the pool's threads, waits for them and frees the pool. No call may be running on it. Null is no pool. */
+void nf_pool_destroy(nf_pool *pool);
+
+/* The pool's threads, for nf_run_on, while the pool lives; null, which is no threads, for a null pool.
+ *
+ * Any thread may use them at any time, and a pool serves one call at a time. A call that meets another one, that
+ * one of its own tasks makes, or that runs in the child of a fork, where the threads are not, runs all of its
+ * tasks on the calling thread. */
+const nf_threads *nf_pool_threads(const nf_pool *pool);
 
 /* Rows, groups, hidden size and strides for tensors of one shape and own strides, in values, whose last
  * normalised_axes axes are normalised together: PyTorch's normalized_shape, the axes from ONNX's axis on.

@@ -1,34 +1,18 @@
-#include <algorithm>
 #include <cstring>
 
 #include "runtime/check_arguments.h"
 #include "runtime/gradient_sums.h"
 #include "runtime/kernel_table.h"
-#include "runtime/operand_fields.h"
+#include "runtime/run_rows.h"
 
 namespace normforge {
 
 namespace {
 
-// Kernels count values in 31 bits, so an entry gets no more rows at once than such a count can reach.
-constexpr uint64_t kReach = INT32_MAX;
-
-int64_t rows_in_reach(uint64_t stride) {
-    return std::max<int64_t>(1, static_cast<int64_t>(kReach / stride));
-}
-
 // Out of line, so that the usual case does not set up what this needs.
-[[gnu::noinline]] void run_in_parts(void (*entry)(const nf_arguments *), const NormProblem &problem,
-                                    const nf_arguments &arguments, int64_t rows_at_once) {
-    nf_arguments part = arguments;
-    part.groups = 1;
-    for (int64_t group = 0; group < group_count(arguments); group++) {
-        for (int64_t row = 0; row < arguments.rows; row += part.rows) {
-            take_rows<NF_FORWARD>(problem, arguments, group, row, std::min(rows_at_once, arguments.rows - row),
-                                  part);
-            entry(&part);
-        }
-    }
+[[gnu::noinline]] void run_in_parts(const nf_kernel &kernel, const nf_arguments &arguments,
+                                    uint64_t longest_row_stride) {
+    run_rows(checked_call(kernel, arguments, longest_row_stride), 0, arguments.rows * group_count(arguments));
 }
 
 void run_forward(const nf_kernel &kernel, const nf_arguments &arguments, uint64_t longest_row_stride) {
@@ -40,7 +24,7 @@ void run_forward(const nf_kernel &kernel, const nf_arguments &arguments, uint64_
         reach <= kReach) {
         entry(&arguments);
     } else {
-        run_in_parts(entry, kernel.problem, arguments, rows_in_reach(longest_row_stride));
+        run_in_parts(kernel, arguments, longest_row_stride);
     }
 }
 
@@ -55,36 +39,13 @@ void set_gradients_to_zero(const NormProblem &problem, const nf_arguments &argum
 
 [[gnu::noinline]] void run_backward(const nf_kernel &kernel, const nf_arguments &arguments,
                                     uint64_t longest_row_stride) {
-    const int64_t rows = arguments.rows;
-    if (rows == 0) {
+    if (arguments.rows == 0) {
         set_gradients_to_zero(kernel.problem, arguments);
         return;
     }
-    const int64_t groups = group_count(arguments);
-    const auto entry = variant_for(kernel, rows * groups).entry;
-    const int64_t rows_at_once = rows_in_reach(longest_row_stride);
-    const int64_t slice_rows = gradient_slice_rows(kernel.problem);
-    GradientSums sums(kernel.problem, arguments.workspace);
-    nf_arguments part = arguments;
-    part.groups = 1;
-    const auto run_rows = [&](int64_t group, int64_t row, int64_t count) {
-        take_rows<NF_BACKWARD>(kernel.problem, arguments, group, row, count, part);
-        part.dweight = sums.weight_slot();
-        part.dbias = sums.bias_slot();
-        entry(&part);
-    };
-    for (int64_t group = 0; group < groups; group++) {
-        for (int64_t slice = 0; slice < rows; slice += slice_rows) {
-            const int64_t end = slice + std::min(slice_rows, rows - slice);
-            run_rows(group, slice, std::min(rows_at_once, end - slice));
-            for (int64_t row = slice + part.rows; row < end; row += part.rows) {
-                sums.keep_part();
-                run_rows(group, row, std::min(rows_at_once, end - row));
-                sums.add_part();
-            }
-            sums.add_slice();
-        }
-    }
+    GradientSums sums(kernel.problem, static_cast<float *>(arguments.workspace));
+    run_slices(checked_call(kernel, arguments, longest_row_stride), 0, gradient_slices(kernel.problem, arguments),
+               sums);
     sums.store(arguments.dweight, arguments.dbias);
 }
 

@@ -6,7 +6,8 @@ const char *nf_status_message(nf_status status) {
     case NF_SUCCESS:
         return "success";
     case NF_ERROR_NULL_ARGUMENT:
-        return "the library, problem, kernel, arguments or result pointer is null; none of them may be";
+        return "the library, problem, kernel, arguments, parallel_for or result pointer is null; none of them may "
+               "be";
     case NF_ERROR_UNKNOWN_OP:
         return "the op is unknown; allowed are the values of nf_op";
     case NF_ERROR_UNKNOWN_DTYPE:
@@ -62,6 +63,13 @@ const char *nf_status_message(nf_status status) {
     case NF_ERROR_NOT_FOLDABLE:
         return "a tensor does not fold into groups of rows; its normalised axes must be contiguous, and the "
                "others must be reached by two strides, the same axes for all tensors";
+    case NF_ERROR_BAD_THREADS:
+        return "the number of threads is out of range; allowed is 0 to NF_MAX_THREADS";
+    case NF_ERROR_NO_THREADS:
+        return "the system refused memory or a thread for the pool; it may allow fewer threads";
+    case NF_ERROR_SHORT_WORKSPACE:
+        return "the workspace that threads need reaches into another operand or beyond the address space; "
+               "nf_workspace_bytes_on says how much they need";
     }
     return "this is no status; allowed are the values of nf_status";
 }

@@ -26,6 +26,7 @@ int main(void) {
     const int64_t *const of_tensors[] = {strides};
     const nf_kernel *kernel = NULL;
     nf_description description;
+    nf_pool *pool = NULL;
     nf_folded_axes folded;
     nf_folded_strides folded_strides;
 
@@ -38,6 +39,11 @@ int main(void) {
     EXPECT(nf_run(kernel, &arguments) == NF_ERROR_NULL_ARGUMENT);
     EXPECT(nf_operand_at_fault(kernel, &arguments) == NULL);
     EXPECT(nf_workspace_bytes(kernel, 1, 1) == 0);
+    EXPECT(nf_workspace_bytes_on(kernel, 1, 1, 2) == 0);
+    EXPECT(nf_pool_create(2, &pool) == NF_SUCCESS);
+    EXPECT(nf_pool_threads(pool)->count == 2);
+    EXPECT(nf_run_on(kernel, &arguments, nf_pool_threads(pool)) == NF_ERROR_NULL_ARGUMENT);
+    nf_pool_destroy(pool);
     EXPECT(nf_fold_axes(3, shape, 1, 1, of_tensors, &folded, &folded_strides) == NF_SUCCESS);
     EXPECT(folded.hidden == 384 && folded.rows == 6 && folded.groups == 1);
     EXPECT(folded_strides.row_stride == 384);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/argument_examples.h"
+#include "tests/parallel_loops.h"
 #include "tests/summing_kernel.h"
 
 namespace normforge {
@@ -53,17 +54,20 @@ public:
     nf_arguments &arguments() { return arguments_; }
 
     // dweight and then dbias, of types f32; each stays as it is where the problem has none.
-    std::vector<float> run(const NormProblem &problem) {
+    std::vector<float> run(const NormProblem &problem, const nf_threads *threads = nullptr) {
         const nf_kernel kernel = summing_kernel(problem);
         constexpr float kUntouched = -1234;
         std::vector<float> gradients(2 * kHidden, kUntouched);
         arguments_.dweight = gradients.data();
         arguments_.dbias = gradients.data() + kHidden;
-        const int64_t values = nf_workspace_bytes(&kernel, arguments_.rows, arguments_.groups) / int64_t{4};
+        const int64_t values =
+            nf_workspace_bytes_on(&kernel, arguments_.rows, arguments_.groups, threads ? threads->count : 1) /
+            int64_t{4};
         std::vector<float> workspace(values + 1, kUntouched);
         arguments_.workspace = workspace.data();
         rows_of_calls.clear();
-        EXPECT_EQ(nf_run(&kernel, &arguments_), NF_SUCCESS) << nf_operand_at_fault(&kernel, &arguments_);
+        EXPECT_EQ(nf_run_on(&kernel, &arguments_, threads), NF_SUCCESS)
+            << nf_operand_at_fault(&kernel, &arguments_);
         EXPECT_EQ(workspace.back(), kUntouched);
         return gradients;
     }
@@ -191,10 +195,28 @@ TEST_P(Gradients, OfLongStridesAreSummedInPartsOfASlice) {
     }
 }
 
+// Also where threads get parts of the slices that are no whole subtree.
+TEST_P(Gradients, AreTheSameOnThreads) {
+    const auto &[rows, groups] = GetParam();
+    Call call(rows, groups);
+    Call in_parts(rows, groups);
+    in_parts.arguments().dx.row_stride = int64_t{1} << 26;
+    in_parts.arguments().dx.group_stride = rows << 26;
+    const std::vector<float> expected = call.expected();
+    const std::vector<float> expected_in_parts = call.expected(31);
+    for (const int64_t count : {2, 3, 5, 64, 5000}) {
+        for (const LoopKind &kind : kSerialLoops) {
+            const nf_threads threads{kind.loop, nullptr, count};
+            EXPECT_EQ(call.run(backward_problem(), &threads), expected) << kind << " on " << count;
+            EXPECT_EQ(in_parts.run(backward_problem(), &threads), expected_in_parts) << kind << " on " << count;
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Gradients,
                          testing::Values(Rows{1, 1}, Rows{63, 1}, Rows{64, 1}, Rows{65, 1}, Rows{1000, 1},
                                          Rows{8192, 1}, Rows{65537, 1}, Rows{1, 5}, Rows{1, 64}, Rows{65, 2},
-                                         Rows{200, 3}),
+                                         Rows{200, 3}, Rows{7, 1000}, Rows{65, 101}),
                          [](const auto &test) {
                              return std::to_string(test.param.rows) + "_rows_of_" +
                                     std::to_string(test.param.groups) + "_groups";
