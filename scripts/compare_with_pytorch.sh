@@ -3,6 +3,8 @@
 set -euo pipefail
 # shellcheck source=steps.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/steps.sh"
+# shellcheck source=pytorch_venv.sh
+source scripts/pytorch_venv.sh
 
 usage() {
     cat <<'TEXT'
@@ -32,33 +34,13 @@ while (($# > 0)); do
 done
 
 out=build/pytorch
-requirements=scripts/requirements-pytorch.txt
-
-make_venv() {
-    rm -rf "$out/venv" &&
-        python3 -m venv "$out/venv" &&
-        "$out/venv/bin/python" -m pip install --no-deps --only-binary=:all: --no-compile --no-cache-dir --no-input \
-            --disable-pip-version-check --requirement "$requirements" &&
-        "$out/venv/bin/python" -c 'import torch'
-}
-
-install_pytorch() {
-    local stamp=$out/venv/normforge-stamp wanted
-    wanted="$(sha256sum <"$requirements") $root"
-    python=$out/venv/bin/python
-    if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
-        return
-    fi
-    step pytorch "Install PyTorch from PyPI into $out/venv" make_venv
-    # Written last: a venv without it is half-made.
-    echo "$wanted" >"$stamp"
-}
 
 prepare() {
     scripts/setup.sh
     mkdir -p "$out"
     if [[ -z $python ]]; then
         install_pytorch
+        python=$pytorch_venv/bin/python
     elif ! "$python" -c 'import numpy, torch' 2>/dev/null; then
         fail "'$python' cannot import numpy and torch"
     fi

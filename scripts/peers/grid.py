@@ -1,0 +1,67 @@
+"""The cells that are measured."""
+
+import dataclasses
+import itertools
+
+OPS = ["layer_norm", "rms_norm"]
+DTYPE_BYTES = {"f32": 4, "f16": 2, "bf16": 2}
+HIDDEN_SIZES = [64, 128, 256, 512, 768, 1000, 1024, 2048, 3072, 4096, 5120, 7168, 8192, 16384]
+QUICK_HIDDEN_SIZES = [64, 1024, 4096]
+ROWS_IN_CACHE = [1, 8, 64, 512]
+QUICK_ROWS_IN_CACHE = [1, 64]
+EPSILON = 1e-5
+
+# x and y together are at least this many times the last cache, so that nothing of them is found there.
+OUT_OF_CACHE_TIMES = 4
+# Whole blocks of rows for every schedule.
+ROWS_MULTIPLE = 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    op: str
+    residual: bool
+    dtype: str
+    hidden: int
+    rows: int
+    threads: int
+
+    def values(self):
+        return self.rows * self.hidden
+
+    def moved_bytes(self):
+        """What must be read or written once: x and y, with a residual it and the sum."""
+        return self.values() * DTYPE_BYTES[self.dtype] * (4 if self.residual else 2)
+
+    def touched_bytes(self):
+        vectors = 2 if self.op == "layer_norm" else 1
+        return self.moved_bytes() + vectors * self.hidden * DTYPE_BYTES[self.dtype]
+
+
+def out_of_cache_rows(dtype, hidden, last_cache_bytes):
+    rows = -(-OUT_OF_CACHE_TIMES * last_cache_bytes // (2 * hidden * DTYPE_BYTES[dtype]))
+    return -(-rows // ROWS_MULTIPLE) * ROWS_MULTIPLE
+
+
+def hidden_sizes(quick):
+    return QUICK_HIDDEN_SIZES if quick else HIDDEN_SIZES
+
+
+def cells(quick, threads, last_cache_bytes):
+    """Cells of one type follow one another."""
+    in_cache = QUICK_ROWS_IN_CACHE if quick else ROWS_IN_CACHE
+    for dtype, op, residual, hidden in itertools.product(DTYPE_BYTES, OPS, [False, True], hidden_sizes(quick)):
+        largest = out_of_cache_rows(dtype, hidden, last_cache_bytes)
+        for rows in [*in_cache, largest]:
+            yield Cell(op, residual, dtype, hidden, rows, threads)
+
+
+def regime(cell, machine):
+    """Where the operands lie when a call is repeated."""
+    if cell.touched_bytes() <= machine["second_cache_bytes"]:
+        return "second cache"
+    if cell.touched_bytes() <= machine["last_cache_bytes"]:
+        return "last cache"
+    if cell.moved_bytes() >= OUT_OF_CACHE_TIMES * machine["last_cache_bytes"]:
+        return "out of cache"
+    return "between"

@@ -1,0 +1,89 @@
+"""The table that is printed of a result."""
+
+import statistics
+
+from peers.grid import Cell, regime
+
+# The fastest of these is what we are compared with; the others are shown in the file alone.
+COMPARED = ["onednn", "onednn_debian", "pytorch", "onnxruntime", "ggml"]
+REGIMES = ["second cache", "last cache", "between", "out of cache"]
+
+
+def cell_of(row):
+    return Cell(*(row[name] for name in Cell.__dataclass_fields__))
+
+
+def describe(row):
+    residual = " residual" if row["residual"] else ""
+    return f"{row['op']} {row['dtype']}{residual} hidden {row['hidden']} rows {row['rows']}"
+
+
+def lead(row):
+    """Time of the fastest of those we are compared with, by ours."""
+    return min(row["peers"][name] for name in COMPARED if name in row["peers"]) / row["ours_ns"]
+
+
+def fastest_peer(row):
+    return min((row["peers"][name], name) for name in COMPARED if name in row["peers"])[1]
+
+
+def copy_share(row):
+    return row["copy_ns"] / row["ours_ns"]
+
+
+def print_group(title, rows):
+    if not rows:
+        return
+    leads = [lead(row) for row in rows]
+    worst = min(rows, key=lead)
+    print(f"{title:<42}{len(rows):>6}{statistics.geometric_mean(leads):>9.2f}{min(leads):>9.2f}"
+          f"  {describe(worst)}, {fastest_peer(worst)}")
+
+
+def print_copy_group(title, rows):
+    if not rows:
+        return
+    shares = [copy_share(row) for row in rows]
+    worst = min(rows, key=copy_share)
+    print(f"{title:<42}{len(rows):>6}{statistics.geometric_mean(shares):>9.3f}{min(shares):>9.3f}  {describe(worst)}")
+
+
+def print_peers(rows):
+    print(f"\n{'each peer by ours, geometric mean':<34}{'cells':>8}" + "".join(f"{name:>15}" for name in REGIMES))
+    for name in sorted({name for row in rows for name in row["peers"]}):
+        means = []
+        for regime_name in REGIMES:
+            ratios = [row["peers"][name] / row["ours_ns"] for row in rows
+                      if row["regime"] == regime_name and name in row["peers"]]
+            means.append(f"{statistics.geometric_mean(ratios):>15.2f}" if ratios else f"{'-':>15}")
+        cells = sum(name in row["peers"] for row in rows)
+        print(f"{name:<34}{cells:>8}" + "".join(means))
+
+
+def print_summary(document):
+    machine = document["machine"]
+    rows = [{**row, "regime": regime(cell_of(row), machine)} for row in document["rows"]]
+    print(f"{machine['cpu']}, {' '.join(machine['isa'])}; second cache {machine['second_cache_bytes'] >> 10} KiB, "
+          f"last {machine['last_cache_bytes'] >> 10} KiB")
+    print(", ".join(f"{name} {version}" for name, version in document["versions"].items()))
+    print(f"Schedules: {document['schedules']}")
+    for threads in sorted({row["threads"] for row in rows}):
+        measured = [row for row in rows if row["threads"] == threads]
+        ours = [row for row in measured if row["ours_ns"] is not None]
+        print(f"\nThreads: {threads}, cells: {len(measured)}")
+        if not ours:
+            print("ours does not run on threads yet: peers and copies are in the file")
+            continue
+        print(f"\n{'fastest of ' + ', '.join(COMPARED) + ' by ours'}")
+        print(f"{'operands in':<42}{'cells':>6}{'mean':>9}{'least':>9}  the least's cell and its fastest peer")
+        for name in REGIMES:
+            for residual in (False, True):
+                chosen = [row for row in ours if row["regime"] == name and row["residual"] == residual]
+                print_group(name + (", residual" if residual else ""), chosen)
+        print(f"\n{'bytes per second by the best copy':<42}{'cells':>6}{'mean':>9}{'least':>9}  the least's cell")
+        for dtype in sorted({row["dtype"] for row in ours}):
+            for residual in (False, True):
+                chosen = [row for row in ours if row["regime"] == "out of cache" and row["dtype"] == dtype
+                          and row["residual"] == residual]
+                print_copy_group(f"out of cache, {dtype}" + (", residual" if residual else ""), chosen)
+        print_peers(ours)
