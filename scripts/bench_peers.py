@@ -59,7 +59,7 @@ def format_document(document):
 def main():
     options = parse_arguments()
     if options.list_hidden:
-        print(",".join(map(str, grid.hidden_sizes(options.quick))))
+        print(",".join(map(str, grid.HIDDEN_SIZES)))
         return
     if options.summary:
         summary.print_summary(json.loads(options.summary.read_text()))

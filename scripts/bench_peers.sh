@@ -93,7 +93,7 @@ prepare() {
     ggml=$(folder_of "$python" libggml)
     halide=$(folder_of .venv/bin/python halide)
     halide_version=$(sed -n 's/^halide==//p' scripts/requirements.txt)
-    hidden=$(run_python scripts/bench_peers.py "${quick[@]}" --list-hidden)
+    hidden=$(run_python scripts/bench_peers.py --list-hidden)
     step peers-configure "Configure $out/build" "$cmake" -S bench/peers -B "$out/build" -G Ninja \
         -D CMAKE_MAKE_PROGRAM="$root/.venv/bin/ninja" -D CMAKE_BUILD_TYPE=Release \
         -D CMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -D Python_EXECUTABLE="$root/$python" \

@@ -45,6 +45,10 @@ const std::vector<Rule> kRules = {
      kTools + R"(|Halide\.h|CLI/.*|nlohmann/.*)"},
     // Built against a generated library and its header alone.
     {"examples", {"runtime"}, kSystem + R"(|norms\w*\.h)"},
+    // Against a generated library, what it is measured beside and Halide's own schedules.
+    {"bench/peers",
+     {"runtime"},
+     kSystem + R"(|peer_norms\.h|immintrin\.h|dnnl\.hpp|ggml(-cpu)?\.h|Halide(Runtime)?\.h|(ATen|c10|torch)/.*)"},
     {"bench", {"runtime", "examples"}, kSystem + R"(|bench_norms\.h|benchmark/.*|dnnl\.hpp|nlohmann/.*)"},
     {"tests",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database",

@@ -3,7 +3,6 @@
 
 #include <dnnl.hpp>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "bench/peers/peer_of.h"

@@ -38,19 +38,21 @@ class Cell:
         return self.moved_bytes() + vectors * self.hidden * DTYPE_BYTES[self.dtype]
 
 
+def cell_of(row):
+    """Of a row of the result."""
+    return Cell(*(row[field.name] for field in dataclasses.fields(Cell)))
+
+
 def out_of_cache_rows(dtype, hidden, last_cache_bytes):
     rows = -(-OUT_OF_CACHE_TIMES * last_cache_bytes // (2 * hidden * DTYPE_BYTES[dtype]))
     return -(-rows // ROWS_MULTIPLE) * ROWS_MULTIPLE
 
 
-def hidden_sizes(quick):
-    return QUICK_HIDDEN_SIZES if quick else HIDDEN_SIZES
-
-
 def cells(quick, threads, last_cache_bytes):
     """Cells of one type follow one another."""
     in_cache = QUICK_ROWS_IN_CACHE if quick else ROWS_IN_CACHE
-    for dtype, op, residual, hidden in itertools.product(DTYPE_BYTES, OPS, [False, True], hidden_sizes(quick)):
+    hidden_sizes = QUICK_HIDDEN_SIZES if quick else HIDDEN_SIZES
+    for dtype, op, residual, hidden in itertools.product(DTYPE_BYTES, OPS, [False, True], hidden_sizes):
         largest = out_of_cache_rows(dtype, hidden, last_cache_bytes)
         for rows in [*in_cache, largest]:
             yield Cell(op, residual, dtype, hidden, rows, threads)

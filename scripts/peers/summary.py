@@ -2,15 +2,11 @@
 
 import statistics
 
-from peers.grid import Cell, regime
+from peers.grid import cell_of, regime
 
 # The fastest of these is what we are compared with; the others are shown in the file alone.
 COMPARED = ["onednn", "onednn_debian", "pytorch", "onnxruntime", "ggml"]
 REGIMES = ["second cache", "last cache", "between", "out of cache"]
-
-
-def cell_of(row):
-    return Cell(*(row[name] for name in Cell.__dataclass_fields__))
 
 
 def describe(row):
