@@ -43,6 +43,7 @@ while (($# > 0)); do
     shift
 done
 [[ -n $json ]] || fail_usage "--json FILE is missing"
+[[ -d $(dirname -- "$json") ]] || fail "the folder of '$json' is not there"
 [[ -z $database || -f $database ]] || fail "the tuning database '$database' is not there"
 [[ $(uname -m) == x86_64 ]] || fail "the libraries that this measures against are prepared for x86-64 alone"
 
