@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Times normforge's kernels beside those of other libraries. bench_peers.sh prepares what this needs and calls it."""
+"""Times normforge's kernels beside those of other libraries.
+
+bench_peers.sh prepares what this needs and calls it.
+"""
 
 import argparse
 import json
@@ -14,19 +17,19 @@ from peers import grid, machine, measure, summary
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a small grid")
-    parser.add_argument("--list-hidden", action="store_true", help="print the hidden sizes that the libraries need")
+    parser.add_argument("--list-hidden", action="store_true", help="print the hidden sizes of the whole grid")
     parser.add_argument("--libraries", type=pathlib.Path, metavar="FOLDER", help="where bench/peers was built")
     parser.add_argument("--schedules", default="", help="how ours were chosen, for the result")
     parser.add_argument("--threads", metavar="LIST", help="numbers of threads; by default 1 and all")
     parser.add_argument("--ops", metavar="LIST", help="by default all")
     parser.add_argument("--dtypes", metavar="LIST", help="by default all")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="where the result is written")
-    parser.add_argument("--summary", type=pathlib.Path, metavar="FILE", help="print the table of a result and stop")
+    parser.add_argument("--summary", type=pathlib.Path, metavar="FILE", help="only print the table of a result")
     return parser.parse_args()
 
 
 def measure_in_process(cells, folder, threads, core):
-    # Read when OpenMP is loaded. The count is of loops, and makes its workers sleep after about half a millisecond.
+    # Read when OpenMP is loaded. The count is of loops: its workers sleep after about half a millisecond.
     os.environ.update(OMP_NUM_THREADS=str(threads), GOMP_SPINCOUNT="30000")
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)

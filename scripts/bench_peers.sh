@@ -9,8 +9,8 @@ source scripts/pytorch_venv.sh
 usage() {
     cat <<'TEXT'
 Usage: scripts/bench_peers.sh [--quick] [--db FILE] --json FILE [--threads LIST] [--ops LIST] [--dtypes LIST]
-Sets the machine up, builds normforge and what it is measured against, times all of them in interleaved blocks, writes
-every cell's times to a file and prints a summary.
+Sets the machine up, builds normforge and what it is measured against, times all of them in interleaved blocks,
+writes every cell's times to a file and prints a summary.
   --json FILE     where the result is written
   --quick         three hidden sizes and three numbers of rows instead of 14 and five: minutes, not half an hour
   --db FILE       a tuning database of normforge: our kernels by its schedules; without it, by the heuristic's

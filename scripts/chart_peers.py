@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws what bench_peers.sh measured: docs/peers_layer_norm.svg and docs/peers_rms_norm.svg.
 
-Speed against hidden size, without a residual, on one thread: of one row, whose operands are in cache, and of enough
-rows that they are not. GB/s counts x and y once.
+Speed against hidden size, without a residual, on one thread: of one row, whose operands are in cache, and of
+enough rows that they are not. GB/s counts x and y once.
 """
 
 import argparse
@@ -138,8 +138,8 @@ def draw(document, op):
              f"<style>{style()}</style>",
              f'<text class="title" x="{LEFT}" y="20">{op}: GB/s of x and y against hidden size, one thread</text>',
              f'<text class="number" x="{LEFT}" y="{HEIGHT - 8}">{document["machine"]["cpu"]}, '
-             f'{" ".join(document["machine"]["isa"])}. Both axes logarithmic; slower than a hundredth of the fastest is '
-             "drawn at the bottom.</text>"]
+             f'{" ".join(document["machine"]["isa"])}. Both axes logarithmic; slower than a hundredth of the '
+             "fastest is drawn at the bottom.</text>"]
     lines += draw_legend([name for name in SERIES if name in measured])
     for row, dtype in enumerate(PANEL_DTYPES):
         for column, title in enumerate(PANEL_REGIMES):

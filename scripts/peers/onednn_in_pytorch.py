@@ -19,7 +19,8 @@ def find_functions(nm, library):
 
 def write_jumps(functions, file):
     places = "\n".join(f"    .quad {address:#x}" for address in functions.values())
-    jumps = "\n".join(f"    .globl {name}\n    .hidden {name}\n{name}:\n    jmp *{8 * index}+normforge_onednn_places(%rip)"
+    jumps = "\n".join(f"    .globl {name}\n    .hidden {name}\n"
+                      f"{name}:\n    jmp *{8 * index}+normforge_onednn_places(%rip)"
                       for index, name in enumerate(functions))
     file.write_text(f"""    .data
     .globl normforge_onednn_places, normforge_onednn_count

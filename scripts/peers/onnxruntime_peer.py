@@ -39,8 +39,8 @@ def make_model(operands, norms):
         outputs = [y, "", "", stored] if cell.residual else [y]
         nodes.append(helper.make_node(operator, inputs, outputs, domain=domain, epsilon=EPSILON))
         x = y
-    initializers = [helper.make_tensor(name, element_type, [cell.hidden], getattr(operands, name).tobytes(), raw=True)
-                    for name in vectors]
+    initializers = [helper.make_tensor(name, element_type, [cell.hidden], getattr(operands, name).tobytes(),
+                                       raw=True) for name in vectors]
     inputs, outputs = [rows_of("x")], [rows_of("y")]
     if cell.residual:
         inputs.append(rows_of("residual"))

@@ -21,7 +21,8 @@ def align(count):
 
 
 def pool_bytes(cell):
-    return align(cell.values() * DTYPE_BYTES[cell.dtype]) * (4 if cell.residual else 2) + 6 * align(cell.hidden * 4)
+    rows = align(cell.values() * DTYPE_BYTES[cell.dtype]) * (4 if cell.residual else 2)
+    return rows + 6 * align(cell.hidden * 4)
 
 
 class Pool:

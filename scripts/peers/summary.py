@@ -41,7 +41,8 @@ def print_copy_group(title, rows):
         return
     shares = [copy_share(row) for row in rows]
     worst = min(rows, key=copy_share)
-    print(f"{title:<42}{len(rows):>6}{statistics.geometric_mean(shares):>9.3f}{min(shares):>9.3f}  {describe(worst)}")
+    print(f"{title:<42}{len(rows):>6}{statistics.geometric_mean(shares):>9.3f}{min(shares):>9.3f}"
+          f"  {describe(worst)}")
 
 
 def print_peers(rows):
