@@ -6,9 +6,11 @@
 #include <memory>
 
 #include "HalideRuntime.h"
+#include "generators/bfloat_conversions.h"
 #include "generators/contraction.h"
 #include "generators/machine_code.h"
 #include "generators/memory_hints.h"
+#include "generators/narrow_stores.h"
 #include "runtime/normforge.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -155,6 +157,19 @@ void inline_into_entry(llvm::Module &module) {
     module_passes.run(module, modules);
 }
 
+void convert_narrow_values(llvm::Module &module, const NarrowingMeans &means) {
+    // Where stores cut integers, joining pays only for what is then packed in another way.
+    join_narrow_stores(module, means.stores_narrowed ? 16 : 8);
+    if (means.rounds_bfloats) {
+        round_by_bfloat_instructions(module);
+    } else if (means.permutes_words) {
+        pack_bfloats_by_permutation(module);
+    }
+    if (means.permutes_words_at_once) {
+        widen_bfloats_by_permutation(module);
+    }
+}
+
 }  // namespace
 
 std::string generate_code(const LoweredKernel &kernel, const std::string &symbol, CodegenForm form) {
@@ -184,6 +199,7 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
     if (kernel.contracted) {
         contract_products(module);
     }
+    convert_narrow_values(module, kernel.narrowing);
     prefetch_to_second_cache(*module.getFunction(symbol));
     if (!kernel.streamed.empty()) {
         stream_stores(*module.getFunction(symbol), kernel.streamed);

@@ -13,6 +13,14 @@ struct StreamedRows {
     size_t value_bytes;
 };
 
+// What the target has for values of fewer bits than f32: see schedules/target.h.
+struct NarrowingMeans {
+    bool rounds_bfloats;
+    bool permutes_words;
+    bool permutes_words_at_once;
+    bool stores_narrowed;
+};
+
 // A kernel as Halide lowered it: LLVM bitcode that holds `function`, and what its parameters are in their order.
 // Rows are two-dimensional halide_buffer_t*, vectors and values of rows one-dimensional ones, numbers floats.
 struct LoweredKernel {
@@ -22,6 +30,7 @@ struct LoweredKernel {
     int64_t hidden;
     bool contracted;                     // products that are added become FMA: see contraction.h
     std::vector<StreamedRows> streamed;  // past the caches: see memory_hints.h
+    NarrowingMeans narrowing;
 };
 
 // The LLVM stage: gives the kernel its C entry `void symbol(const nf_arguments *)`, inlines Halide's function into

@@ -9,8 +9,10 @@ using namespace Halide;
 
 namespace {
 
-constexpr int32_t kSign = INT32_MIN;
-constexpr int32_t kInfinity = 0x7f800000;
+constexpr int32_t kMagnitude = INT32_MAX;
+constexpr int32_t kExponent = 0x7f800000;
+constexpr int kFractionBits = 23;
+constexpr int kBias = 127;
 
 Expr bits_of(const Expr &value) {
     return reinterpret<int32_t>(value);
@@ -20,21 +22,35 @@ Expr float_of(const Expr &bits) {
     return reinterpret<float>(bits);
 }
 
-Expr magnitude_bits(const Expr &value) {
-    return bits_of(value) & Expr(~kSign);
+// A float type that is narrower than f32, with subnormals.
+struct NarrowFloat {
+    int fraction_bits;
+    int bias;
+    float limit;    // magnitudes above it get its code
+    int nan_above;  // a NaN's code less that of the limit
+};
+
+// f16: five bits of exponent, ten of fraction. What would be the next number above the largest is its infinity.
+constexpr NarrowFloat kF16{10, 15, 65536.0f, 0x7e00 - 0x7c00};
+// f8e4m3: four bits of exponent, three of fraction. 448 is its largest number.
+constexpr NarrowFloat kF8E4M3{3, 7, 448.0f, 0x7f - 0x7e};
+
+// The code of the nearest number in the lowest bits; above it lies what is of no meaning. The sum with an anchor,
+// a power of two whose last place is that of the narrow type at this magnitude, rounds to nearest, ties to even,
+// and counts last places in its lowest bits. There the anchor already has the code of its binade, less the count
+// there.
+Expr magnitude_code(const Expr &value, const NarrowFloat &to) {
+    const int dropped_bits = kFractionBits - to.fraction_bits;
+    const int smallest_exponent = kBias + 1 - to.bias;  // of normal numbers, and of subnormal ones
+    Expr magnitude = min(bits_of(value) & kMagnitude, bits_of(Expr(to.limit)));
+    Expr exponent = max(magnitude, smallest_exponent << kFractionBits) & kExponent;
+    Expr anchor = exponent + (exponent >> dropped_bits) +
+                  ((dropped_bits << kFractionBits) - (smallest_exponent << to.fraction_bits));
+    Expr code = bits_of(float_of(magnitude) + float_of(anchor));
+    return code + select(is_nan(value), to.nan_above, 0);
 }
 
-// Non-negative bits without their last `dropped`, rounded to nearest, ties to even.
-Expr drop_bits(const Expr &bits, int dropped) {
-    return (bits + ((1 << (dropped - 1)) - 1) + ((bits >> dropped) & 1)) >> dropped;
-}
-
-// The magnitude as a multiple of the last place of `anchor`, a power of two above it: the sum rounds it.
-Expr count_last_places(const Expr &magnitude, float anchor) {
-    return bits_of(float_of(magnitude) + anchor) - bits_of(Expr(anchor));
-}
-
-// f16: five bits of exponent, ten of fraction. Its subnormals are multiples of 2^-24.
+// Subnormals are multiples of 2^-24.
 Expr f16_to_f32(const Expr &stored) {
     Expr magnitude = cast<int32_t>(stored) & 0x7fff;
     Expr normal = (magnitude << 13) + ((127 - 15) << 23);
@@ -48,37 +64,25 @@ Expr f16_to_f32(const Expr &stored) {
 }
 
 Expr f32_to_f16(const Expr &value) {
-    Expr magnitude = magnitude_bits(value);
-    Expr normal = drop_bits(magnitude, 13) - ((127 - 15) << 10);
-    Expr result = select(magnitude > kInfinity, 0x7e00,                 // a NaN
-                         magnitude >= bits_of(Expr(65536.0f)), 0x7c00,  // an infinity
-                         magnitude >= bits_of(Expr(0x1p-14f)), normal,  // may round to infinity as well
-                         count_last_places(magnitude, 0.5f));
-    return cast<uint16_t>(result | ((bits_of(value) >> 16) & 0x8000));
+    return cast<uint16_t>((magnitude_code(value, kF16) & 0x7fff) | ((bits_of(value) >> 16) & 0x8000));
 }
 
-// bf16: the upper half of an f32.
+// bf16: the upper half of an f32. Of a NaN that arithmetic has made, which is a quiet one, it is a NaN too.
 Expr f32_to_bf16(const Expr &value) {
     Expr bits = reinterpret<uint32_t>(value);
-    Expr nearest = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    return cast<uint16_t>(select(magnitude_bits(value) > kInfinity, (bits >> 16) | 0x40, nearest));
+    Expr odd = (bits >> 16) & 1;
+    return cast<uint16_t>((bits + select(is_nan(value), cast<uint32_t>(0), odd + 0x7fff)) >> 16);
 }
 
-// f8e4m3: four bits of exponent, three of fraction. Its subnormals are multiples of 2^-9.
 Expr f32_to_f8e4m3(const Expr &value) {
-    Expr magnitude = magnitude_bits(value);
-    Expr finite = min(magnitude, bits_of(Expr(448.0f)));
-    Expr normal = drop_bits(finite, 20) - ((127 - 7) << 3);
-    Expr result = select(magnitude > kInfinity, 0x7f, magnitude >= bits_of(Expr(0x1p-6f)), normal,
-                         count_last_places(finite, 16384.0f));
-    return cast<uint8_t>(result | ((bits_of(value) >> 24) & 0x80));
+    return cast<uint8_t>((magnitude_code(value, kF8E4M3) & 0x7f) | ((bits_of(value) >> 24) & 0x80));
 }
 
 Expr f32_to_i8(const Expr &value) {
-    Expr number = select_any(magnitude_bits(value) > kInfinity, 0.0f, value);
+    Expr number = select_any(is_nan(value), 0.0f, value);
     Expr inside = clamp(number, -128.0f, 127.0f);
-    const Expr anchor = 0x1.8p23f;  // between 2^23 and 2^24, f32's last place is 1
-    return cast<int8_t>(bits_of(inside + anchor) - bits_of(anchor));
+    const Expr anchor = 0x1.8p23f;  // between 2^23 and 2^24, f32's last place is 1; its own last bits are zeros
+    return cast<int8_t>(bits_of(inside + anchor));
 }
 
 [[noreturn]] void refuse(nf_dtype dtype) {

@@ -1,6 +1,7 @@
 #include "schedules/target.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 
 #include "runtime/cpu_features.h"
@@ -43,6 +44,10 @@ Target host_target() {
         }
     }
     return host;
+}
+
+bool has_any(const Target &target, std::initializer_list<Target::Feature> features) {
+    return std::ranges::any_of(features, [&](Target::Feature each) { return target.has_feature(each); });
 }
 
 }  // namespace
@@ -93,8 +98,24 @@ bool converts_f16(const Target &target) {
     return target.has_feature(Target::F16C);
 }
 
+bool rounds_bfloats(const Target &target) {
+    return has_any(target, {Target::AVX512_Zen4, Target::AVX512_Zen5, Target::AVX512_SapphireRapids});
+}
+
 bool has_fma(const Target &target) {
     return target.has_feature(Target::FMA);
+}
+
+bool permutes_words(const Target &target) {
+    return rounds_bfloats(target) || has_any(target, {Target::AVX512_Skylake, Target::AVX512_Cannonlake});
+}
+
+bool stores_narrowed(const Target &target) {
+    return permutes_words(target) || target.has_feature(Target::AVX512);
+}
+
+bool permutes_words_at_once(const Target &target) {
+    return has_any(target, {Target::AVX512_Zen4, Target::AVX512_Zen5});
 }
 
 }  // namespace normforge

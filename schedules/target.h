@@ -19,8 +19,15 @@ std::string target_name(const Halide::Target &target);
 // The instruction sets it needs, as bits of runtime/cpu_features.h.
 uint64_t needed_cpu_features(const Halide::Target &target);
 
-// Whether it has instructions that convert f16 values, and that multiply and add with one rounding.
+// Whether it has instructions that convert f16 values, that round f32 to bf16, that multiply and add with one
+// rounding, that permute the 16-bit words of two registers, and that store integers cut to fewer bits.
 bool converts_f16(const Halide::Target &target);
+bool rounds_bfloats(const Halide::Target &target);
 bool has_fma(const Halide::Target &target);
+bool permutes_words(const Halide::Target &target);
+bool stores_narrowed(const Halide::Target &target);
+
+// Whether its CPUs permute words in one operation. Others take three.
+bool permutes_words_at_once(const Halide::Target &target);
 
 }  // namespace normforge

@@ -1,0 +1,231 @@
+#include "generators/bfloat_conversions.h"
+
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+namespace normforge {
+
+namespace {
+
+using namespace llvm::PatternMatch;
+
+constexpr uint32_t kExponent = 0x7f800000;
+constexpr uint32_t kSmallestNormal = 0x00800000;
+constexpr uint16_t kSmallestNormalCode = 0x0080;
+
+unsigned lane_count(const llvm::Value &vector) {
+    return llvm::cast<llvm::FixedVectorType>(vector.getType())->getNumElements();
+}
+
+// The vector of f32 whose bf16 codes these integers of 32 bits are, by the formula in value_types; else null.
+llvm::Value *rounded_vector(llvm::Value *codes) {
+    llvm::Value *bits = nullptr;
+    llvm::Value *value = nullptr;
+    llvm::Value *added = nullptr;
+    llvm::CmpPredicate predicate;
+    const auto added_unless_nan =
+        m_Select(m_FCmp(predicate, m_Value(value), m_AnyZeroFP()), m_Zero(), m_Value(added));
+    const bool is_rounded =
+        match(codes, m_LShr(m_c_Add(added_unless_nan, m_Value(bits)), m_SpecificInt(16))) &&
+        predicate == llvm::CmpInst::FCMP_UNO && match(bits, m_BitCast(m_Specific(value))) &&
+        match(added, m_Add(m_And(m_LShr(m_Specific(bits), m_SpecificInt(16)), m_One()), m_SpecificInt(0x7fff)));
+    return is_rounded && llvm::isa<llvm::FixedVectorType>(value->getType()) ? value : nullptr;
+}
+
+// Codes that are stored, and the one or two vectors of f32, of 8 or 16 lanes, that they are made of.
+struct Rounding {
+    llvm::StoreInst *store;
+    std::vector<llvm::Value *> values;
+};
+
+std::optional<Rounding> stored_rounding(llvm::Instruction &instruction) {
+    auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    auto *narrowed = store ? llvm::dyn_cast<llvm::TruncInst>(store->getValueOperand()) : nullptr;
+    if (!narrowed || !narrowed->getType()->getScalarType()->isIntegerTy(16)) {
+        return std::nullopt;
+    }
+    std::vector<llvm::Value *> parts = {narrowed->getOperand(0)};
+    if (auto *joined = llvm::dyn_cast<llvm::ShuffleVectorInst>(parts[0]); joined && joined->isConcat()) {
+        parts = {joined->getOperand(0), joined->getOperand(1)};
+    }
+    for (llvm::Value *&part : parts) {
+        part = rounded_vector(part);
+        if (!part || (lane_count(*part) != 8 && lane_count(*part) != 16)) {
+            return std::nullopt;
+        }
+    }
+    return Rounding{store, parts};
+}
+
+class Rounder {
+public:
+    explicit Rounder(llvm::Instruction *before) : builder_(before) {}
+
+    // What the instruction gives: zeros where values are subnormal.
+    llvm::Value *flushed_codes(const std::vector<llvm::Value *> &values) {
+        const bool is_wide = lane_count(*values[0]) == 16;
+        llvm::Value *codes;
+        if (values.size() == 2) {
+            codes = builder_.CreateIntrinsic(is_wide ? llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512
+                                                     : llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_256,
+                                             {values[1], values[0]});
+        } else {
+            codes = builder_.CreateIntrinsic(is_wide ? llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512
+                                                     : llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_256,
+                                             {values[0]});
+        }
+        return builder_.CreateBitCast(codes,
+                                      llvm::FixedVectorType::get(builder_.getInt16Ty(), lane_count(*codes)));
+    }
+
+    // The nearest codes. The numbers below the smallest normal one are as far apart as those from there to the
+    // next power of two, so a distance from zero rounds as the same distance from the smallest normal number does.
+    llvm::Value *nearest_codes(const std::vector<llvm::Value *> &values) {
+        std::vector<llvm::Value *> normals;
+        std::vector<llvm::Value *> moved;
+        for (llvm::Value *value : values) {
+            auto *type = llvm::FixedVectorType::get(builder_.getInt32Ty(), lane_count(*value));
+            llvm::Value *bits = builder_.CreateBitCast(value, type);
+            moved.push_back(builder_.CreateIsNull(builder_.CreateAnd(bits, kExponent)));
+            llvm::Value *normal =
+                builder_.CreateSelect(moved.back(), builder_.CreateOr(bits, kSmallestNormal), bits);
+            normals.push_back(builder_.CreateBitCast(normal, value->getType()));
+        }
+        llvm::Value *codes = flushed_codes(normals);
+        llvm::Value *by = llvm::ConstantInt::get(codes->getType(), kSmallestNormalCode);
+        return builder_.CreateSelect(joined(moved), builder_.CreateSub(codes, by), codes);
+    }
+
+    // Whether any of these codes, of one type, is a zero.
+    llvm::Value *has_zero(const std::vector<llvm::Value *> &all_codes) {
+        llvm::Value *least = nullptr;
+        for (llvm::Value *codes : all_codes) {
+            llvm::Value *without_sign = builder_.CreateAdd(codes, codes);
+            least =
+                least ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, least, without_sign) : without_sign;
+        }
+        return builder_.CreateOrReduce(builder_.CreateIsNull(least));
+    }
+
+private:
+    llvm::Value *joined(const std::vector<llvm::Value *> &parts) {
+        if (parts.size() == 1) {
+            return parts[0];
+        }
+        llvm::SmallVector<int> lanes(2 * lane_count(*parts[0]));
+        std::iota(lanes.begin(), lanes.end(), 0);
+        return builder_.CreateShuffleVector(parts[0], parts[1], lanes);
+    }
+
+    llvm::IRBuilder<> builder_;
+};
+
+// Replaces roundings of one block and one type, in their order, and stores them all behind the branch. They may
+// move down past loads: see join_narrow_stores.
+void replace(const std::vector<Rounding> &roundings) {
+    llvm::StoreInst *last = roundings.back().store;
+    std::vector<llvm::Value *> codes;
+    Rounder rounder(last);
+    for (const Rounding &rounding : roundings) {
+        codes.push_back(rounder.flushed_codes(rounding.values));
+    }
+    llvm::Value *has_zero = rounder.has_zero(codes);
+    llvm::BasicBlock *before = last->getParent();
+    llvm::Instruction *end_of_branch = llvm::SplitBlockAndInsertIfThen(
+        has_zero, last, false, llvm::MDBuilder(last->getContext()).createUnlikelyBranchWeights());
+    Rounder careful(end_of_branch);
+    for (size_t index = 0; index < roundings.size(); index++) {
+        llvm::StoreInst *store = roundings[index].store;
+        llvm::Value *nearest = careful.nearest_codes(roundings[index].values);
+        llvm::BasicBlock *after = last->getParent();
+        llvm::PHINode *either = llvm::PHINode::Create(nearest->getType(), 2, "", after->begin());
+        either->addIncoming(codes[index], before);
+        either->addIncoming(nearest, end_of_branch->getParent());
+        if (store != last) {
+            store->moveBefore(last->getIterator());
+        }
+        store->setOperand(0, either);
+    }
+}
+
+}  // namespace
+
+void round_by_bfloat_instructions(llvm::Module &module) {
+    for (llvm::Function &function : module) {
+        std::map<std::pair<llvm::BasicBlock *, llvm::Type *>, std::vector<Rounding>> groups;
+        std::vector<std::pair<llvm::BasicBlock *, llvm::Type *>> order;  // addresses are in none
+        for (llvm::Instruction &instruction : llvm::instructions(function)) {
+            if (std::optional<Rounding> rounding = stored_rounding(instruction)) {
+                const std::pair key(instruction.getParent(), rounding->store->getValueOperand()->getType());
+                std::vector<Rounding> &group = groups[key];
+                if (group.empty()) {
+                    order.push_back(key);
+                }
+                group.push_back(*rounding);
+            }
+        }
+        for (const auto &key : order) {
+            replace(groups.at(key));
+        }
+    }
+}
+
+void pack_bfloats_by_permutation(llvm::Module &module) {
+    llvm::SmallVector<int> upper_words;
+    for (int lane = 0; lane < 32; lane++) {
+        upper_words.push_back(2 * lane + 1);
+    }
+    auto *words = llvm::FixedVectorType::get(llvm::Type::getInt16Ty(module.getContext()), 32);
+    for (llvm::Function &function : module) {
+        for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+            llvm::Value *parts[2];
+            const auto upper = [](llvm::Value *&part) { return m_LShr(m_Value(part), m_SpecificInt(16)); };
+            if (instruction.getType() != words ||
+                !match(&instruction, m_Trunc(m_Shuffle(upper(parts[0]), upper(parts[1])))) ||
+                !llvm::cast<llvm::ShuffleVectorInst>(instruction.getOperand(0))->isConcat()) {
+                continue;
+            }
+            llvm::IRBuilder<> builder(&instruction);
+            instruction.replaceAllUsesWith(builder.CreateShuffleVector(
+                builder.CreateBitCast(parts[0], words), builder.CreateBitCast(parts[1], words), upper_words));
+            instruction.eraseFromParent();
+        }
+    }
+}
+
+void widen_bfloats_by_permutation(llvm::Module &module) {
+    constexpr unsigned kLanes = 16;
+    llvm::SmallVector<int> words;  // of a register of zeros, and of the codes
+    for (unsigned lane = 0; lane < kLanes; lane++) {
+        words.append({static_cast<int>(kLanes), static_cast<int>(lane)});
+    }
+    for (llvm::Function &function : module) {
+        for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+            llvm::Value *codes = nullptr;
+            if (!match(&instruction, m_Shl(m_ZExt(m_Value(codes)), m_SpecificInt(16))) ||
+                codes->getType() !=
+                    llvm::FixedVectorType::get(llvm::Type::getInt16Ty(module.getContext()), kLanes)) {
+                continue;
+            }
+            llvm::IRBuilder<> builder(&instruction);
+            llvm::Value *pairs =
+                builder.CreateShuffleVector(codes, llvm::Constant::getNullValue(codes->getType()), words);
+            instruction.replaceAllUsesWith(builder.CreateBitCast(pairs, instruction.getType()));
+            instruction.eraseFromParent();
+        }
+    }
+}
+
+}  // namespace normforge

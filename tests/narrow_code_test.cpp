@@ -1,0 +1,63 @@
+// The instructions that kernels convert 16-bit and quantised values with. conversions_test has what they give;
+// this finds out when a change of the compilers or of the formulas hides a form that the LLVM stage looks for.
+// None runs here, so every machine can test every target.
+
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "generators/emit.h"
+#include "schedules/space.h"
+#include "schedules/target.h"
+
+namespace normforge {
+namespace {
+
+struct NarrowCode {
+    const char *label;
+    const char *target;
+    const char *problem;             // beside op and hidden
+    std::vector<const char *> used;  // regular expressions, as below
+    std::vector<const char *> unused;
+};
+
+constexpr const char *kZen4 = "x86-64-linux-avx512_zen4-avx2-fma-f16c-avx-sse41";
+constexpr const char *kSapphireRapids = "x86-64-linux-avx512_sapphirerapids-avx2-fma-f16c-avx-sse41";
+constexpr const char *kSkylake = "x86-64-linux-avx512_skylake-avx2-fma-f16c-avx-sse41";
+constexpr const char *kAvx2 = "x86-64-linux-avx2-fma-f16c-avx-sse41";
+constexpr const char *kBf16 = "dtype=bf16";
+constexpr const char *kF16 = "dtype=f16";
+constexpr const char *kI8 = "dtype=f32,output=i8,scale=static";
+
+const NarrowCode kCodes[] = {
+    {"bf16_zen4", kZen4, kBf16, {"vcvtne2ps2bf16", "vpermt2w"}, {"vpmovzxwd.*zmm", "vpmovdw"}},
+    {"bf16_sapphirerapids", kSapphireRapids, kBf16, {"vcvtne2ps2bf16", "vpmovzxwd.*zmm"}, {"vpmovdw"}},
+    {"bf16_skylake", kSkylake, kBf16, {"vperm[it]2w", "vpmovzxwd.*zmm"}, {"vpmovdw", "vcvtne"}},
+    {"bf16_avx2", kAvx2, kBf16, {"vpackusdw.*ymm"}, {"vextract.*\n\\s*vpack"}},
+    {"f16_zen4", kZen4, kF16, {"vcvtph2ps.*zmm", "vcvtps2ph.*zmm.*\\("}, {}},
+    {"f16_avx2", kAvx2, kF16, {"vcvtph2ps.*ymm", "vcvtps2ph.*ymm.*\\("}, {}},
+    {"i8_skylake", kSkylake, kI8, {"vpmovdb.*zmm.*\\("}, {}},
+    {"i8_avx2", kAvx2, kI8, {"vpackuswb.*ymm"}, {}},
+};
+
+class NarrowInstructions : public testing::TestWithParam<NarrowCode> {};
+
+TEST_P(NarrowInstructions, AreTheTargetsOwn) {
+    const NormProblem problem = parse_problem("op=rms_norm,hidden=4096," + std::string(GetParam().problem));
+    const Halide::Target target = kernel_target(GetParam().target);
+    const std::string code = emit({problem, heuristic(problem, target), target}, EmitForm::assembly);
+    for (const char *used : GetParam().used) {
+        EXPECT_TRUE(std::regex_search(code, std::regex(used))) << used << "\n" << code;
+    }
+    for (const char *unused : GetParam().unused) {
+        EXPECT_FALSE(std::regex_search(code, std::regex(unused))) << unused << "\n" << code;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NarrowInstructions, testing::ValuesIn(kCodes),
+                         [](const auto &test) { return std::string(test.param.label); });
+
+}  // namespace
+}  // namespace normforge
