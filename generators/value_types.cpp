@@ -26,28 +26,28 @@ Expr float_of(const Expr &bits) {
 struct NarrowFloat {
     int fraction_bits;
     int bias;
-    float limit;    // magnitudes above it get its code
-    int nan_above;  // a NaN's code less that of the limit
+    float limit;  // magnitudes above it get its code
+    float nan;    // a NaN gets what would be the code of this number
 };
 
 // f16: five bits of exponent, ten of fraction. What would be the next number above the largest is its infinity.
-constexpr NarrowFloat kF16{10, 15, 65536.0f, 0x7e00 - 0x7c00};
+constexpr NarrowFloat kF16{10, 15, 65536.0f, 98304.0f};
 // f8e4m3: four bits of exponent, three of fraction. 448 is its largest number.
-constexpr NarrowFloat kF8E4M3{3, 7, 448.0f, 0x7f - 0x7e};
+constexpr NarrowFloat kF8E4M3{3, 7, 448.0f, 480.0f};
 
-// The code of the nearest number in the lowest bits; above it lies what is of no meaning. The sum with an anchor,
-// a power of two whose last place is that of the narrow type at this magnitude, rounds to nearest, ties to even,
-// and counts last places in its lowest bits. There the anchor already has the code of its binade, less the count
+// The code of the nearest number in the lowest bits, with zeros from there to bit 22. The sum with an anchor, a
+// power of two whose last place is that of the narrow type at this magnitude, rounds to nearest, ties to even, and
+// counts last places in its lowest bits. There the anchor already has the code of its binade, less the count
 // there.
 Expr magnitude_code(const Expr &value, const NarrowFloat &to) {
     const int dropped_bits = kFractionBits - to.fraction_bits;
     const int smallest_exponent = kBias + 1 - to.bias;  // of normal numbers, and of subnormal ones
-    Expr magnitude = min(bits_of(value) & kMagnitude, bits_of(Expr(to.limit)));
+    Expr finite = min(bits_of(value) & kMagnitude, bits_of(Expr(to.limit)));
+    Expr magnitude = select(is_nan(value), bits_of(Expr(to.nan)), finite);
     Expr exponent = max(magnitude, smallest_exponent << kFractionBits) & kExponent;
     Expr anchor = exponent + (exponent >> dropped_bits) +
                   ((dropped_bits << kFractionBits) - (smallest_exponent << to.fraction_bits));
-    Expr code = bits_of(float_of(magnitude) + float_of(anchor));
-    return code + select(is_nan(value), to.nan_above, 0);
+    return bits_of(float_of(magnitude) + float_of(anchor));
 }
 
 // Subnormals are multiples of 2^-24.
@@ -64,7 +64,7 @@ Expr f16_to_f32(const Expr &stored) {
 }
 
 Expr f32_to_f16(const Expr &value) {
-    return cast<uint16_t>((magnitude_code(value, kF16) & 0x7fff) | ((bits_of(value) >> 16) & 0x8000));
+    return cast<uint16_t>(magnitude_code(value, kF16) | ((bits_of(value) >> 16) & 0x8000));
 }
 
 // bf16: the upper half of an f32. Of a NaN that arithmetic has made, which is a quiet one, it is a NaN too.
@@ -75,7 +75,7 @@ Expr f32_to_bf16(const Expr &value) {
 }
 
 Expr f32_to_f8e4m3(const Expr &value) {
-    return cast<uint8_t>((magnitude_code(value, kF8E4M3) & 0x7f) | ((bits_of(value) >> 24) & 0x80));
+    return cast<uint8_t>(magnitude_code(value, kF8E4M3) | ((bits_of(value) >> 24) & 0x80));
 }
 
 Expr f32_to_i8(const Expr &value) {
