@@ -160,6 +160,34 @@ void replace(const std::vector<Rounding> &roundings) {
     }
 }
 
+constexpr unsigned kLanesOfTwoHalves = 8;
+
+llvm::Value *interleaved_with_zeros(llvm::IRBuilder<> &builder, llvm::Value *codes) {
+    const int zero = static_cast<int>(lane_count(*codes));
+    llvm::SmallVector<int> words;
+    for (int lane = 0; lane < zero; lane++) {
+        words.append({zero, lane});
+    }
+    return builder.CreateShuffleVector(codes, llvm::Constant::getNullValue(codes->getType()), words);
+}
+
+// The same, where a shuffle takes no words from one half of a register to the other: a load fills both halves with
+// all codes first.
+llvm::Value *interleaved_in_halves(llvm::IRBuilder<> &builder, llvm::Value *codes) {
+    const int count = static_cast<int>(lane_count(*codes));
+    const int zero = 2 * count;
+    llvm::SmallVector<int> both;
+    llvm::SmallVector<int> words;
+    for (int place = 0; place < 2 * count; place++) {
+        both.push_back(place % count);
+    }
+    for (int lane = 0; lane < count; lane++) {
+        words.append({zero, lane < count / 2 ? lane : count + lane});
+    }
+    llvm::Value *twice = builder.CreateShuffleVector(codes, both);
+    return builder.CreateShuffleVector(twice, llvm::Constant::getNullValue(twice->getType()), words);
+}
+
 }  // namespace
 
 void round_by_bfloat_instructions(llvm::Module &module) {
@@ -205,24 +233,20 @@ void pack_bfloats_by_permutation(llvm::Module &module) {
     }
 }
 
-void widen_bfloats_by_permutation(llvm::Module &module) {
-    constexpr unsigned kLanes = 16;
-    llvm::SmallVector<int> words;  // of a register of zeros, and of the codes
-    for (unsigned lane = 0; lane < kLanes; lane++) {
-        words.append({static_cast<int>(kLanes), static_cast<int>(lane)});
-    }
+void widen_bfloats(llvm::Module &module, unsigned lanes) {
+    auto *code = llvm::Type::getInt16Ty(module.getContext());
+    auto *type = llvm::FixedVectorType::get(code, lanes);
     for (llvm::Function &function : module) {
         for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
             llvm::Value *codes = nullptr;
             if (!match(&instruction, m_Shl(m_ZExt(m_Value(codes)), m_SpecificInt(16))) ||
-                codes->getType() !=
-                    llvm::FixedVectorType::get(llvm::Type::getInt16Ty(module.getContext()), kLanes)) {
+                codes->getType() != type || !llvm::isa<llvm::LoadInst>(codes)) {
                 continue;
             }
             llvm::IRBuilder<> builder(&instruction);
-            llvm::Value *pairs =
-                builder.CreateShuffleVector(codes, llvm::Constant::getNullValue(codes->getType()), words);
-            instruction.replaceAllUsesWith(builder.CreateBitCast(pairs, instruction.getType()));
+            llvm::Value *words = lanes == kLanesOfTwoHalves ? interleaved_in_halves(builder, codes)
+                                                            : interleaved_with_zeros(builder, codes);
+            instruction.replaceAllUsesWith(builder.CreateBitCast(words, instruction.getType()));
             instruction.eraseFromParent();
         }
     }

@@ -165,8 +165,12 @@ void convert_narrow_values(llvm::Module &module, const NarrowingMeans &means) {
     } else if (means.permutes_words) {
         pack_bfloats_by_permutation(module);
     }
+    widen_bfloats(module, 4);
     if (means.permutes_words_at_once) {
-        widen_bfloats_by_permutation(module);
+        widen_bfloats(module, 16);
+    }
+    if (means.shuffles_bytes) {
+        widen_bfloats(module, 8);
     }
 }
 

@@ -114,14 +114,14 @@ std::string kernel_symbol(const KernelSpec &spec) {
 std::string emit(const KernelSpec &spec, EmitForm form) {
     std::string symbol = kernel_symbol(spec);
     const Halide::Target &target = spec.target;
-    LoweredKernel kernel{
-        "",
-        symbol + "_halide",
-        parameters(spec.problem),
-        spec.problem.hidden,
-        spec.problem.portable == NF_NO && has_fma(target),
-        streamed_rows(spec),
-        {rounds_bfloats(target), permutes_words(target), permutes_words_at_once(target), stores_narrowed(target)}};
+    LoweredKernel kernel{"",
+                         symbol + "_halide",
+                         parameters(spec.problem),
+                         spec.problem.hidden,
+                         spec.problem.portable == NF_NO && has_fma(target),
+                         streamed_rows(spec),
+                         {rounds_bfloats(target), shuffles_bytes(target), permutes_words(target),
+                          permutes_words_at_once(target), stores_narrowed(target)}};
     if (form == EmitForm::stmt) {
         return lower(spec, kernel.function, Halide::OutputFileType::stmt);
     }

@@ -106,6 +106,10 @@ bool has_fma(const Target &target) {
     return target.has_feature(Target::FMA);
 }
 
+bool shuffles_bytes(const Target &target) {
+    return stores_narrowed(target) || target.has_feature(Target::AVX2);
+}
+
 bool permutes_words(const Target &target) {
     return rounds_bfloats(target) || has_any(target, {Target::AVX512_Skylake, Target::AVX512_Cannonlake});
 }

@@ -20,10 +20,12 @@ std::string target_name(const Halide::Target &target);
 uint64_t needed_cpu_features(const Halide::Target &target);
 
 // Whether it has instructions that convert f16 values, that round f32 to bf16, that multiply and add with one
-// rounding, that permute the 16-bit words of two registers, and that store integers cut to fewer bits.
+// rounding, that shuffle bytes within the halves of a register of 256 bits, that permute the 16-bit words of two
+// registers of 512, and that store integers cut to fewer bits.
 bool converts_f16(const Halide::Target &target);
 bool rounds_bfloats(const Halide::Target &target);
 bool has_fma(const Halide::Target &target);
+bool shuffles_bytes(const Halide::Target &target);
 bool permutes_words(const Halide::Target &target);
 bool stores_narrowed(const Halide::Target &target);
 

@@ -123,28 +123,30 @@ class TargetAbilities : public testing::TestWithParam<Abilities> {};
 TEST_P(TargetAbilities, FollowTheFeatures) {
     const Halide::Target target = kernel_target(GetParam().name);
     const std::vector<bool (*)(const Halide::Target &)> &expected = GetParam().expected;
-    for (const auto ability :
-         {converts_f16, rounds_bfloats, has_fma, permutes_words, stores_narrowed, permutes_words_at_once}) {
+    for (const auto ability : {converts_f16, rounds_bfloats, has_fma, shuffles_bytes, permutes_words,
+                               stores_narrowed, permutes_words_at_once}) {
         EXPECT_EQ(ability(target), std::ranges::find(expected, ability) != expected.end());
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, TargetAbilities,
-    testing::Values(Abilities{"baseline", "x86-64-linux", {}},
-                    Abilities{"avx2", "x86-64-linux-avx2-fma-f16c-avx-sse41", {converts_f16, has_fma}},
-                    Abilities{"avx512", "x86-64-linux-avx512", {stores_narrowed}},
-                    Abilities{"skylake", "x86-64-linux-avx512_skylake", {permutes_words, stores_narrowed}},
-                    Abilities{"cannonlake", "x86-64-linux-avx512_cannonlake", {permutes_words, stores_narrowed}},
-                    Abilities{"sapphirerapids",
-                              "x86-64-linux-avx512_sapphirerapids",
-                              {rounds_bfloats, permutes_words, stores_narrowed}},
-                    Abilities{"zen4",
-                              "x86-64-linux-avx512_zen4",
-                              {rounds_bfloats, permutes_words, stores_narrowed, permutes_words_at_once}},
-                    Abilities{"zen5",
-                              "x86-64-linux-avx512_zen5",
-                              {rounds_bfloats, permutes_words, stores_narrowed, permutes_words_at_once}}),
+    testing::Values(
+        Abilities{"baseline", "x86-64-linux", {}},
+        Abilities{"avx2", "x86-64-linux-avx2-fma-f16c-avx-sse41", {converts_f16, has_fma, shuffles_bytes}},
+        Abilities{"avx512", "x86-64-linux-avx512", {shuffles_bytes, stores_narrowed}},
+        Abilities{"skylake", "x86-64-linux-avx512_skylake", {shuffles_bytes, permutes_words, stores_narrowed}},
+        Abilities{
+            "cannonlake", "x86-64-linux-avx512_cannonlake", {shuffles_bytes, permutes_words, stores_narrowed}},
+        Abilities{"sapphirerapids",
+                  "x86-64-linux-avx512_sapphirerapids",
+                  {rounds_bfloats, shuffles_bytes, permutes_words, stores_narrowed}},
+        Abilities{"zen4",
+                  "x86-64-linux-avx512_zen4",
+                  {rounds_bfloats, shuffles_bytes, permutes_words, stores_narrowed, permutes_words_at_once}},
+        Abilities{"zen5",
+                  "x86-64-linux-avx512_zen5",
+                  {rounds_bfloats, shuffles_bytes, permutes_words, stores_narrowed, permutes_words_at_once}}),
     [](const auto &test) { return std::string(test.param.label); });
 
 }  // namespace
