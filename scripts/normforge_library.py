@@ -19,6 +19,8 @@ def read_header():
         for enumerator in filter(None, map(str.strip, body.split(","))):
             enumerator_name, _, value = map(str.strip, enumerator.partition("="))
             last = values[enumerator_name] = int(value) if value else last + 1
+    for name in re.findall(r"typedef void \(\*(\w+)\)", text):
+        types[name] = ctypes.c_void_p
     for body, name in re.findall(r"typedef struct \w+ \{(.*?)\} (\w+);", text, re.DOTALL):
         fields = []
         for member_type, pointer, member in re.findall(r"(?:const\s+)?(\w+)\s+(\**)(\w+);", body):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -175,7 +176,7 @@ TEST_P(Emitted, StatementNamesTheStages) {
     const std::string stmt = emit(spec, EmitForm::stmt);
     const bool centred = spec.problem.op == NF_LAYER_NORM;
     for (const char *stage : {centred ? "moments_last_lanes" : "squares_last_lanes",
-                              centred ? "moments_total" : "squares_total", "rstd", "weight_values"}) {
+                              centred ? "moments_sums" : "squares_sums", "rstd", "weight_values"}) {
         EXPECT_NE(stmt.find(stage), std::string::npos) << stage;
     }
     EXPECT_EQ(stmt.find("centre_error") != std::string::npos, centred);
@@ -199,6 +200,29 @@ TEST_P(Emitted, PrefetchesNothingBehindTheLastRow) {
         const size_t block = stmt.rfind('}', prefetch);
         EXPECT_LT(stmt.find("if (", block), prefetch) << stmt.substr(block, prefetch - block);
     }
+}
+
+size_t count_of(const std::string &text, const std::string &pattern) {
+    const std::regex regex(pattern);
+    return static_cast<size_t>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
+}
+
+// The whole row goes past the caches, in order before what follows; rows that no vector can take go to other code.
+TEST_P(Emitted, StreamsRowsBesideACopyThatDoesNot) {
+    const std::string movnt = "movnt(ps|dq)[ \t]";
+    EXPECT_EQ(count_of(emit(spec, EmitForm::assembly), movnt), 0u);
+    KernelSpec streaming = spec;
+    streaming.knobs.stores = kStreaming;
+    const std::string assembly = emit(streaming, EmitForm::assembly);
+    const std::string fallback = kernel_symbol(streaming) + "_cached:";
+    const size_t cached = assembly.find("\n" + fallback);
+    const size_t entry = assembly.find("\n" + kernel_symbol(streaming) + ":");
+    ASSERT_NE(cached, std::string::npos);
+    ASSERT_LT(entry, cached);
+    const std::string entry_code = assembly.substr(entry, cached - entry);
+    EXPECT_EQ(count_of(entry_code, movnt), static_cast<size_t>(streaming.knobs.unroll));
+    EXPECT_GE(count_of(entry_code, "sfence"), 1u);
+    EXPECT_EQ(count_of(assembly.substr(cached), movnt + "|sfence"), 0u);
 }
 
 // Problems, knobs and targets that differ in one thing each.

@@ -82,8 +82,32 @@ TEST_P(Space, ComesInAFixedOrder) {
     EXPECT_TRUE(std::ranges::is_sorted(all, {}, position));
 }
 
-Knobs make_knobs(Sums sums, int vector, int accumulators, int unroll) {
+// Whatever the number of rows, an untuned library gives the same bits.
+TEST_P(Space, HasHeuristicsOfOneArithmeticForRisingRows) {
+    const std::vector<RowsSchedule> schedules = heuristic_for_rows(problem, target);
+    ASSERT_FALSE(schedules.empty());
+    EXPECT_EQ(schedules[0].min_rows, 0);
+    EXPECT_EQ(schedules[0].knobs, heuristic(problem, target));
+    for (size_t index = 0; index < schedules.size(); index++) {
+        const Knobs &knobs = schedules[index].knobs;
+        EXPECT_EQ(std::ranges::count(all, knobs), 1) << to_text(knobs);
+        EXPECT_EQ(knobs.sums, schedules[0].knobs.sums);
+        EXPECT_EQ(knobs.lanes(), schedules[0].knobs.lanes());
+        if (index > 0) {
+            EXPECT_GT(schedules[index].min_rows, schedules[index - 1].min_rows);
+            EXPECT_NE(knobs, schedules[index - 1].knobs);
+        }
+    }
+    EXPECT_EQ(schedules.back().knobs.stores == kStreaming, problem.hidden % schedules[0].knobs.vector == 0);
+}
+
+Knobs make_knobs(Sums sums, int vector, int accumulators, int unroll, Stores stores = kCached, int block = 1,
+                 Weights weights = kPerRow, int prefetch = 0) {
     Knobs knobs{};
+    knobs.stores = stores;
+    knobs.block = block;
+    knobs.weights = weights;
+    knobs.prefetch = prefetch;
     knobs.sums = sums;
     knobs.vector = vector;
     knobs.accumulators = accumulators;
@@ -117,6 +141,14 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"rms_norm_in_two_passes", NF_RMS_NORM, 4096, make_knobs(kTwoPass, 8, 4, 4), "plain for all else"},
         Refused{"layer_norm_without_pivot", NF_LAYER_NORM, 4096, make_knobs(kPlain, 8, 4, 4),
                 "lane_pivot and two_pass are for the forward pass of layer_norm"},
+        Refused{"streaming_part_of_a_vector", NF_RMS_NORM, 4100, make_knobs(kPlain, 8, 4, 4, kStreaming),
+                "rows of whole vectors"},
+        Refused{"shared_weights_of_one_row", NF_RMS_NORM, 4096, make_knobs(kPlain, 8, 4, 4, kCached, 1, kShared),
+                "weights=shared is for blocks"},
+        Refused{"shared_weights_of_many_vectors", NF_RMS_NORM, 4096,
+                make_knobs(kPlain, 8, 4, 8, kCached, 8, kShared), "at most 32"},
+        Refused{"prefetched_block", NF_RMS_NORM, 4096, make_knobs(kPlain, 8, 4, 4, kCached, 8, kPerRow, 1),
+                "a block is prefetched where"},
         Refused{"wide_vector", NF_RMS_NORM, 4096, make_knobs(kPlain, 16, 1, 1),
                 "vector is wider than the target's registers"},
         Refused{"more_lanes_than_values", NF_RMS_NORM, 16, make_knobs(kPlain, 8, 4, 1),

@@ -1,5 +1,7 @@
-// normforge: nf_run of the kernels that bench_peers.sh had generated, one library for each element of
+// normforge: nf_run_on of the kernels that bench_peers.sh had generated, one library for each element of
 // peer_norms.h's table.
+
+#include <stdexcept>
 
 #include "bench/peers/peer_of.h"
 #include "peer_norms.h"
@@ -11,19 +13,17 @@ class Ours : public SimplePeer {
 public:
     static std::unique_ptr<Ours> prepare(const nf_problem &problem, const nf_arguments &arguments, const float *,
                                          const float *, int threads) {
-        if (threads > 1) {
-            return nullptr;  // the place for a run on threads
-        }
         for (const nf_library *library : peer_norms_libraries()) {
             const nf_kernel *kernel = nullptr;
             if (nf_find(library, &problem, &kernel) == NF_SUCCESS) {
-                return std::make_unique<Ours>(kernel, arguments);
+                return std::make_unique<Ours>(kernel, arguments, threads);
             }
         }
         return nullptr;
     }
 
-    Ours(const nf_kernel *kernel, const nf_arguments &arguments) : kernel_(kernel), arguments_(arguments) {
+    Ours(const nf_kernel *kernel, const nf_arguments &arguments, int threads)
+        : kernel_(kernel), arguments_(arguments), threads_(nf_pool_threads(pool_of(threads))) {
         nf_description description;
         if (nf_describe(kernel, arguments.rows, &description) == NF_SUCCESS) {
             implementation = std::string(description.target) + "; " + description.source;
@@ -31,11 +31,21 @@ public:
     }
 
     static const char *version() { return nf_version(); }
-    void run_unit() { nf_run(kernel_, &arguments_); }
+    void run_unit() { nf_run_on(kernel_, &arguments_, threads_); }
 
 private:
+    // One for all cells, which are of one number of threads.
+    static const nf_pool *pool_of(int threads) {
+        static nf_pool *pool = nullptr;
+        if (!pool && threads > 1 && nf_pool_create(threads, &pool) != NF_SUCCESS) {
+            throw std::runtime_error("no pool of threads");
+        }
+        return pool;
+    }
+
     const nf_kernel *kernel_;
     nf_arguments arguments_;
+    const nf_threads *threads_;
 };
 
 }  // namespace

@@ -69,7 +69,7 @@ def print_summary(document):
         ours = [row for row in measured if row["ours_ns"] is not None]
         print(f"\nThreads: {threads}, cells: {len(measured)}")
         if not ours:
-            print("ours does not run on threads yet: peers and copies are in the file")
+            print("none of ours was measured: peers and copies are in the file")
             continue
         print(f"\n{'fastest of ' + ', '.join(COMPARED) + ' by ours'}")
         print(f"{'operands in':<42}{'cells':>6}{'mean':>9}{'least':>9}  the least's cell and its fastest peer")
