@@ -6,7 +6,8 @@
 #include <memory>
 
 #include "HalideRuntime.h"
-#include "generators/bfloat_conversions.h"
+#include "generators/bfloat_rounding.h"
+#include "generators/bfloat_shuffles.h"
 #include "generators/contraction.h"
 #include "generators/machine_code.h"
 #include "generators/memory_hints.h"

@@ -35,9 +35,9 @@ struct LoweredKernel {
 };
 
 // The LLVM stage: gives the kernel its C entry `void symbol(const nf_arguments *)`, inlines Halide's function into
-// it, contracts products to FMA if it may (no other float rewriting), and tunes for the CPU that
-// the bitcode names. Only the entry is visible outside. The result depends on nothing but the arguments: two calls
-// give equal bytes.
+// it, contracts products to FMA if it may (no other float rewriting), converts narrow values by what the target
+// has for that, and tunes for the CPU that the bitcode names. Only the entry is visible outside. The result
+// depends on nothing but the arguments: two calls give equal bytes.
 enum class CodegenForm { object, assembly, bitcode };
 std::string generate_code(const LoweredKernel &kernel, const std::string &symbol, CodegenForm form);
 
