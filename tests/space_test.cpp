@@ -101,6 +101,17 @@ TEST_P(Space, HasHeuristicsOfOneArithmeticForRisingRows) {
     EXPECT_EQ(schedules.back().knobs.stores == kStreaming, problem.hidden % schedules[0].knobs.vector == 0);
 }
 
+// 16-bit rows in blocks where a cache holds them, row after row where none does.
+TEST(Heuristic, ForNarrowRowsSharesWeightsInCacheOnly) {
+    const Halide::Target avx2 = kernel_target(kMachines[1].target);
+    for (const char *text : {"op=rms_norm,dtype=bf16,hidden=1024", "op=layer_norm,dtype=f16,hidden=4096"}) {
+        const std::vector<RowsSchedule> schedules = heuristic_for_rows(parse_problem(text), avx2);
+        ASSERT_EQ(schedules.size(), 3u) << text;
+        EXPECT_EQ(schedules[1].knobs.weights, kShared) << text;
+        EXPECT_EQ(schedules[2].knobs, schedules[0].knobs) << text;
+    }
+}
+
 Knobs make_knobs(Sums sums, int vector, int accumulators, int unroll, Stores stores = kCached, int block = 1,
                  Weights weights = kPerRow, int prefetch = 0) {
     Knobs knobs{};
