@@ -27,22 +27,13 @@ def copy_share(row):
     return row["copy_ns"] / row["ours_ns"]
 
 
-def print_group(title, rows):
+def print_group(title, rows, figure, decimals, note=lambda row: ""):
     if not rows:
         return
-    leads = [lead(row) for row in rows]
-    worst = min(rows, key=lead)
-    print(f"{title:<42}{len(rows):>6}{statistics.geometric_mean(leads):>9.2f}{min(leads):>9.2f}"
-          f"  {describe(worst)}, {fastest_peer(worst)}")
-
-
-def print_copy_group(title, rows):
-    if not rows:
-        return
-    shares = [copy_share(row) for row in rows]
-    worst = min(rows, key=copy_share)
-    print(f"{title:<42}{len(rows):>6}{statistics.geometric_mean(shares):>9.3f}{min(shares):>9.3f}"
-          f"  {describe(worst)}")
+    figures = [figure(row) for row in rows]
+    worst = min(rows, key=figure)
+    print(f"{title:<42}{len(rows):>6}{statistics.geometric_mean(figures):>9.{decimals}f}"
+          f"{min(figures):>9.{decimals}f}  {describe(worst)}{note(worst)}")
 
 
 def print_peers(rows):
@@ -76,11 +67,12 @@ def print_summary(document):
         for name in REGIMES:
             for residual in (False, True):
                 chosen = [row for row in ours if row["regime"] == name and row["residual"] == residual]
-                print_group(name + (", residual" if residual else ""), chosen)
+                print_group(name + (", residual" if residual else ""), chosen, lead, 2,
+                            lambda row: f", {fastest_peer(row)}")
         print(f"\n{'bytes per second by the best copy':<42}{'cells':>6}{'mean':>9}{'least':>9}  the least's cell")
         for dtype in sorted({row["dtype"] for row in ours}):
             for residual in (False, True):
                 chosen = [row for row in ours if row["regime"] == "out of cache" and row["dtype"] == dtype
                           and row["residual"] == residual]
-                print_copy_group(f"out of cache, {dtype}" + (", residual" if residual else ""), chosen)
+                print_group(f"out of cache, {dtype}" + (", residual" if residual else ""), chosen, copy_share, 3)
         print_peers(ours)
