@@ -18,9 +18,9 @@
 #include "autotune/measure/operand_values.h"
 #include "generators/emit.h"
 #include "runtime/cpu_features.h"
-#include "runtime/float_types.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
+#include "tests/ordinary_values.h"
 
 namespace normforge {
 
@@ -59,23 +59,6 @@ inline double last_place(nf_dtype type, double number) {
     }
     const FloatFormat format = float_format(type);
     return std::ldexp(1.0, std::max(std::ilogb(number), 1 - format.bias) - format.stored_bits);
-}
-
-// Rows, weights, biases and gradients as models have them: all that the problem reads.
-inline OperandValues ordinary_values(const NormProblem &problem, int64_t row_count) {
-    uint64_t seed = 1;
-    const auto normal_row = [&](nf_dtype type) {
-        return type == NF_NONE
-                   ? std::vector<float>()
-                   : rounded_to(type, normal_values(static_cast<size_t>(problem.hidden), 0, 1, seed++));
-    };
-    std::vector<TestRow> rows(static_cast<size_t>(row_count));
-    for (TestRow &row : rows) {
-        row.x = normal_row(problem.dtype);
-        row.residual = normal_row(problem.residual);
-        row.dy = normal_row(problem.pass == NF_BACKWARD ? problem.output : NF_NONE);
-    }
-    return read_values(problem, rows, 1e-5f, seed);
 }
 
 // A problem's text as part of a test's name.

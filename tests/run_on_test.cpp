@@ -6,6 +6,7 @@
 
 #include "autotune/measure/call_operands.h"
 #include "tests/argument_examples.h"
+#include "tests/ordinary_values.h"
 #include "tests/parallel_loops.h"
 #include "tests/plain_kernels.h"
 
@@ -18,21 +19,6 @@ struct RowsOfGroups {
 };
 void PrintTo(const RowsOfGroups &shape, std::ostream *stream) {
     *stream << shape.rows << " rows of " << shape.groups << " groups";
-}
-
-OperandValues some_values(const NormProblem &of, int64_t row_count) {
-    uint64_t seed = 1;
-    const auto values = [&](nf_dtype type) {
-        return type == NF_NONE ? std::vector<float>()
-                               : rounded_to(type, normal_values(static_cast<size_t>(of.hidden), 0, 1, seed++));
-    };
-    std::vector<TestRow> rows(static_cast<size_t>(row_count));
-    for (TestRow &row : rows) {
-        row.x = values(of.dtype);
-        row.residual = values(of.residual);
-        row.dy = values(of.pass == NF_BACKWARD ? of.output : NF_NONE);
-    }
-    return read_values(of, rows, 1e-5f, seed);
 }
 
 std::vector<std::vector<uint32_t>> bits_of(const OperandValues &values) {
@@ -51,7 +37,7 @@ protected:
     void SetUp() override {
         problem = parse_problem(std::get<ProblemExample>(GetParam()).text);
         const auto &[rows, groups] = std::get<RowsOfGroups>(GetParam());
-        values_ = some_values(problem, rows * groups);
+        values_ = ordinary_values(problem, rows * groups);
     }
 
     // What a call writes, with every operand and the workspace just before an unreadable page.
