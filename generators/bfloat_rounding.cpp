@@ -22,6 +22,8 @@ namespace {
 using namespace llvm::PatternMatch;
 
 constexpr uint32_t kExponent = 0x7f800000;
+constexpr uint32_t kUpperHalf = 0xffff0000;
+constexpr uint16_t kMagnitude = 0x7fff;
 constexpr uint32_t kSmallestNormal = 0x00800000;
 constexpr uint16_t kSmallestNormalCode = 0x0080;
 
@@ -29,8 +31,8 @@ unsigned lane_count(const llvm::Value &vector) {
     return llvm::cast<llvm::FixedVectorType>(vector.getType())->getNumElements();
 }
 
-// The vector of f32 whose bf16 codes these integers of 32 bits are, by the formula in value_types; else null.
-llvm::Value *rounded_vector(llvm::Value *codes) {
+// The vector of f32 whose bf16 codes the upper halves of these words are, by the formula in value_types; else null.
+llvm::Value *rounded_vector(llvm::Value *words) {
     llvm::Value *bits = nullptr;
     llvm::Value *value = nullptr;
     llvm::Value *added = nullptr;
@@ -38,35 +40,53 @@ llvm::Value *rounded_vector(llvm::Value *codes) {
     const auto added_unless_nan =
         m_Select(m_FCmp(predicate, m_Value(value), m_AnyZeroFP()), m_Zero(), m_Value(added));
     const bool is_rounded =
-        match(codes, m_LShr(m_c_Add(added_unless_nan, m_Value(bits)), m_SpecificInt(16))) &&
-        predicate == llvm::CmpInst::FCMP_UNO && match(bits, m_BitCast(m_Specific(value))) &&
+        match(words, m_c_Add(added_unless_nan, m_Value(bits))) && predicate == llvm::CmpInst::FCMP_UNO && match(bits, m_BitCast(m_Specific(value))) &&
         match(added, m_Add(m_And(m_LShr(m_Specific(bits), m_SpecificInt(16)), m_One()), m_SpecificInt(0x7fff)));
     return is_rounded && llvm::isa<llvm::FixedVectorType>(value->getType()) ? value : nullptr;
 }
 
-// Codes that are stored, and the one or two vectors of f32, of 8 or 16 lanes, that they are made of.
+// Codes that are stored, and the one or two vectors of f32, of 8 or 16 lanes, that they are made of: one after the
+// other, or in pairs.
 struct Rounding {
     llvm::StoreInst *store;
     std::vector<llvm::Value *> values;
+    bool in_pairs;
 };
+
+// What is stored, as words whose upper halves are the codes.
+Rounding stored_words(llvm::StoreInst *store) {
+    llvm::Value *first = nullptr;
+    llvm::Value *second = nullptr;
+    const auto upper_half = [](const auto &words) { return m_LShr(words, m_SpecificInt(16)); };
+    if (match(store->getValueOperand(),
+              m_BitCast(m_Or(upper_half(m_Value(first)), m_And(m_Value(second), m_SpecificInt(kUpperHalf)))))) {
+        return {store, {first, second}, true};
+    }
+    if (match(store->getValueOperand(), m_Trunc(upper_half(m_Value(first))))) {
+        return {store, {first}, false};
+    }
+    auto *narrowed = llvm::dyn_cast<llvm::TruncInst>(store->getValueOperand());
+    auto *joined = narrowed ? llvm::dyn_cast<llvm::ShuffleVectorInst>(narrowed->getOperand(0)) : nullptr;
+    if (joined && joined->isConcat() && match(joined->getOperand(0), upper_half(m_Value(first))) &&
+        match(joined->getOperand(1), upper_half(m_Value(second)))) {
+        return {store, {first, second}, false};
+    }
+    return {store, {}, false};
+}
 
 std::optional<Rounding> stored_rounding(llvm::Instruction &instruction) {
     auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-    auto *narrowed = store ? llvm::dyn_cast<llvm::TruncInst>(store->getValueOperand()) : nullptr;
-    if (!narrowed || !narrowed->getType()->getScalarType()->isIntegerTy(16)) {
+    if (!store || !store->getValueOperand()->getType()->getScalarType()->isIntegerTy(16)) {
         return std::nullopt;
     }
-    std::vector<llvm::Value *> parts = {narrowed->getOperand(0)};
-    if (auto *joined = llvm::dyn_cast<llvm::ShuffleVectorInst>(parts[0]); joined && joined->isConcat()) {
-        parts = {joined->getOperand(0), joined->getOperand(1)};
-    }
-    for (llvm::Value *&part : parts) {
-        part = rounded_vector(part);
-        if (!part || (lane_count(*part) != 8 && lane_count(*part) != 16)) {
+    Rounding rounding = stored_words(store);
+    for (llvm::Value *&value : rounding.values) {
+        value = rounded_vector(value);
+        if (!value || (lane_count(*value) != 8 && lane_count(*value) != 16)) {
             return std::nullopt;
         }
     }
-    return Rounding{store, parts};
+    return rounding.values.empty() ? std::nullopt : std::optional(rounding);
 }
 
 class Rounder {
@@ -108,15 +128,24 @@ public:
         return builder_.CreateSelect(joined(moved), builder_.CreateSub(codes, by), codes);
     }
 
-    // Whether any of these codes, of one type, is a zero.
+    // Whether any of these codes, of one type, is a zero. A test of each vector is shorter than one of their minimum.
     llvm::Value *has_zero(const std::vector<llvm::Value *> &all_codes) {
-        llvm::Value *least = nullptr;
+        llvm::Value *any = nullptr;
         for (llvm::Value *codes : all_codes) {
-            llvm::Value *without_sign = builder_.CreateAdd(codes, codes);
-            least =
-                least ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, least, without_sign) : without_sign;
+            llvm::Value *zeros = builder_.CreateIsNull(builder_.CreateAnd(codes, kMagnitude));
+            any = any ? builder_.CreateOr(any, zeros) : zeros;
         }
-        return builder_.CreateOrReduce(builder_.CreateIsNull(least));
+        return builder_.CreateOrReduce(any);
+    }
+
+    // Of codes one after the other: the first half's and the second half's by turns.
+    llvm::Value *interleaved(llvm::Value *codes) {
+        const int half = static_cast<int>(lane_count(*codes) / 2);
+        llvm::SmallVector<int> lanes;
+        for (int lane = 0; lane < half; lane++) {
+            lanes.append({lane, half + lane});
+        }
+        return builder_.CreateShuffleVector(codes, lanes);
     }
 
 private:
@@ -156,7 +185,7 @@ void replace(const std::vector<Rounding> &roundings) {
         if (store != last) {
             store->moveBefore(last->getIterator());
         }
-        store->setOperand(0, either);
+        store->setOperand(0, roundings[index].in_pairs ? Rounder(store).interleaved(either) : either);
     }
 }
 

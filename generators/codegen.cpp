@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "HalideRuntime.h"
+#include "generators/bfloat_pairs.h"
 #include "generators/bfloat_rounding.h"
 #include "generators/bfloat_shuffles.h"
 #include "generators/contraction.h"
@@ -159,6 +160,7 @@ void inline_into_entry(llvm::Module &module) {
 }
 
 void convert_narrow_values(llvm::Module &module, const NarrowingMeans &means) {
+    store_bfloat_pairs(module);
     // Where stores cut integers, joining pays only for what is then packed in another way.
     join_narrow_stores(module, means.stores_narrowed ? 16 : 8);
     if (means.rounds_bfloats) {

@@ -35,7 +35,7 @@ struct Moments {
 class ForwardPass {
 public:
     ForwardPass(const NormProblem &problem, const Knobs &knobs, const NormValues &values, const Expr &rows)
-        : problem_(problem), knobs_(knobs), values_(values), row_{static_cast<int>(problem.hidden), knobs.lanes()},
+        : problem_(problem), knobs_(knobs), values_(values), row_{row_lanes(problem, knobs)},
           hidden_(static_cast<double>(problem.hidden)), summed_("summed") {
         // A block is always summed whole: where there are no more rows, it is the last one once more.
         summed_(i_, r_) = values_.h()(i_, knobs.block > 1 ? min(r_, rows - 1) : r_);

@@ -13,7 +13,7 @@ namespace {
 class BackwardPass {
 public:
     BackwardPass(const NormProblem &problem, const Knobs &knobs, const NormValues &values)
-        : problem_(problem), knobs_(knobs), values_(values), row_{static_cast<int>(problem.hidden), knobs.lanes()},
+        : problem_(problem), knobs_(knobs), values_(values), row_{row_lanes(problem, knobs)},
           has_mean_(problem.op == NF_LAYER_NORM) {}
 
     NormStages define(const Expr &rows) {

@@ -1,7 +1,10 @@
 #include "generators/row_reduction.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
+
+#include "schedules/value_pairs.h"
 
 namespace normforge {
 
@@ -33,19 +36,35 @@ LaneRun define_run(const NormVars &vars, const RowLanes &row, const LaneReductio
     const Var &l = vars.l;
     const Var &c = vars.c;
     const std::string name = lanes.reduction.name + "_" + part;
-    auto place = [&](const Expr &lane, const Expr &step) { return (c * chunk_steps + step) * row.lanes + lane; };
+    const int width = row.values_of_l();
+    const auto place = [&](const Expr &at, int value, const Expr &step) {
+        return (c * chunk_steps + step) * row.lanes + (at * width + value);
+    };
     LaneRun run;
+    run.extent = row.lanes / width;
     if (lanes.pivoted.defined()) {
-        auto value = [&](int step) { return lanes.pivoted(place(l, step), r); };
-        run.pivot = Func(name + "_pivot");
-        run.pivot(l, c, r) = median_of_three(value(0), value(1), value(2));
-    }
-    auto terms = [&](const Expr &lane, const Expr &step) {
-        if (!lanes.pivoted.defined()) {
-            return lanes.reduction.terms(place(lane, step), r);
+        std::vector<Expr> pivots;
+        for (int value = 0; value < width; value++) {
+            const auto at_step = [&](int step) { return lanes.pivoted(place(l, value, step), r); };
+            pivots.push_back(median_of_three(at_step(0), at_step(1), at_step(2)));
         }
-        Expr d = lanes.pivoted(place(lane, step), r) - run.pivot(lane, c, r);
-        return Reduction::Terms{d, d * d};
+        run.pivot = Func(name + "_pivot");
+        run.pivot(l, c, r) = Tuple(pivots);
+    }
+    // Of all values of an l, one after the other.
+    const auto terms = [&](const Expr &at, const Expr &step) {
+        Reduction::Terms all;
+        for (int value = 0; value < width; value++) {
+            Reduction::Terms own;
+            if (lanes.pivoted.defined()) {
+                Expr d = lanes.pivoted(place(at, value, step), r) - elements(run.pivot(at, c, r))[value];
+                own = {d, d * d};
+            } else {
+                own = lanes.reduction.terms(place(at, value, step), r);
+            }
+            all.insert(all.end(), own.begin(), own.end());
+        }
+        return all;
     };
     run.lanes = Func(name + "_lanes");
     // Zero is below every magnitude, so it is where a maximum of them starts too.
@@ -57,9 +76,9 @@ LaneRun define_run(const NormVars &vars, const RowLanes &row, const LaneReductio
     RDom step(0, steps, name + "_step");
     run.step = step.x;
     run.lanes(l, c, r) = lanes.combine(elements(run.lanes(l, c, r)), terms(l, step.x));
-    run.tail_lanes = tail_lanes;
+    run.tail_extent = tail_lanes / width;
     if (tail_lanes > 0) {
-        RDom tail(0, tail_lanes, name + "_tail");
+        RDom tail(0, run.tail_extent, name + "_tail");
         run.tail = tail.x;
         run.lanes(tail.x, c, r) = lanes.combine(elements(run.lanes(tail.x, c, r)), terms(tail.x, steps));
     }
@@ -79,21 +98,35 @@ void define_tree(const NormVars &vars, const RowLanes &row, const LaneReduction 
         }
     }
     if (reference.defined()) {
-        Expr shift = cast<double>(run.pivot(l, c, r)) - reference;
         Expr count = cast<double>(steps);
-        if (run.tail_lanes > 0) {
-            count = select(l < run.tail_lanes, cast<double>(steps + 1), count);
+        if (run.tail_extent > 0) {
+            count = select(l < run.tail_extent, cast<double>(steps + 1), count);
         }
-        // With n values x about p, and s = p - reference:
-        // sum of (x-p+s) = S + n*s, sum of (x-p+s)^2 = Q + s*(2*S + n*s).
-        merged[1] += shift * (merged[0] + merged[0] + count * shift);
-        merged[0] += count * shift;
+        for (size_t value = 0; value < merged.size() / 2; value++) {
+            Expr shift = cast<double>(elements(run.pivot(l, c, r))[value]) - reference;
+            Expr &sum = merged[2 * value];
+            // With n values x about p, and s = p - reference:
+            // sum of (x-p+s) = S + n*s, sum of (x-p+s)^2 = Q + s*(2*S + n*s).
+            merged[2 * value + 1] += shift * (sum + sum + count * shift);
+            sum += count * shift;
+        }
     }
-    for (int width = row.lanes; width >= 1; width /= 2) {
+    const auto push_level = [&](int width) {
         Func level(lanes.reduction.name + "_" + part + "_" + std::to_string(width));
         level(l, c, r) = Tuple(merged);
         run.tree.push_back(level);
+    };
+    for (int width = run.extent; width >= 1; width /= 2) {
+        push_level(width);
+        const Func &level = run.tree.back();
         merged = lanes.combine(elements(level(l, c, r)), elements(level(l + width / 2, c, r))).as_vector();
+    }
+    if (row.in_pairs) {
+        // Without pairs that is the last step too.
+        const std::vector<Expr> both = elements(run.tree.back()(l, c, r));
+        const auto half = both.begin() + static_cast<std::ptrdiff_t>(both.size() / 2);
+        merged = lanes.combine({both.begin(), half}, {half, both.end()}).as_vector();
+        push_level(0);
     }
 }
 
@@ -118,7 +151,8 @@ RowPass define_pass(const NormVars &vars, const RowLanes &row, const LaneReducti
         // Lane 0's in the first chunk, so near to all the others that moving to it costs no digits.
         auto value = [&](int step) { return lanes.pivoted(step * row.lanes, r); };
         pass.reference = Func(name + "_reference");
-        pass.reference(r) = chunks > 0 ? median_of_three(value(0), value(1), value(2)) : pass.last.pivot(0, 0, r);
+        pass.reference(r) = chunks > 0 ? median_of_three(value(0), value(1), value(2))
+                                        : elements(pass.last.pivot(0, 0, r))[0];
         reference = cast<double>(pass.reference(r));
     }
     if (chunks > 0) {
@@ -153,6 +187,10 @@ std::vector<Expr> elements(const FuncRef &f) {
         result.push_back(f[m]);
     }
     return result;
+}
+
+RowLanes row_lanes(const NormProblem &problem, const Knobs &knobs) {
+    return {static_cast<int>(problem.hidden), knobs.lanes(), sums_in_pairs(problem, knobs)};
 }
 
 RowPass reduce_row(const NormVars &vars, const RowLanes &row, const Reduction &reduction) {

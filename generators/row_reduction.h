@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "Halide.h"
+#include "runtime/norm_problem.h"
+#include "schedules/knobs.h"
 #include "schedules/norm_stages.h"
 
 namespace normforge {
@@ -12,11 +14,16 @@ namespace normforge {
 // The values of a Func, be they one or a Tuple.
 std::vector<Halide::Expr> elements(const Halide::FuncRef &f);
 
-// A row of `hidden` values, taken in turn by `lanes` (a power of two).
+// A row of `hidden` values, taken in turn by `lanes` (a power of two). In pairs, one l stands for two lanes that are
+// neighbours; the sums are the same, with the same rounding. Then hidden is even.
 struct RowLanes {
     int hidden;
     int lanes;
+    bool in_pairs;
+
+    int values_of_l() const { return in_pairs ? 2 : 1; }
 };
+RowLanes row_lanes(const NormProblem &problem, const Knobs &knobs);
 
 // What one reading of a row finds.
 struct Reduction {

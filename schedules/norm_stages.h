@@ -20,8 +20,10 @@ struct LaneRun {
     Halide::Func lanes;  // (l, c, r) f32 sums; update 0 takes the full steps, update 1 the tail
     Halide::RVar step;   // of update 0
     Halide::RVar tail;   // of update 1
-    int tail_lanes;      // that take one value more; there is no update 1 when it is 0
-    // (l, c, r) f64 moments; each Func has half the lanes of the one before it, the last has one.
+    int extent;          // of l: a lane, or two that are neighbours, whose values the Funcs then have side by side
+    int tail_extent;     // of those that take one value more; there is no update 1 when it is 0
+    // (l, c, r) f64 moments; each Func has half the extent of the one before it, down to one. Where l stands for two
+    // lanes, one more makes one of them.
     std::vector<Halide::Func> tree;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedules/value_pairs.h"
+
 namespace normforge {
 
 using namespace Halide;
@@ -30,7 +32,7 @@ public:
     CpuSchedule(NormStages &stages, const NormProblem &problem, const Knobs &knobs,
                 const std::vector<ImageParam> &streams)
         : stages_(stages), knobs_(knobs), streams_(streams), hidden_(static_cast<int>(problem.hidden)),
-          in_blocks_(knobs.block > 1), in_slices_(stages.slice_values.defined()),
+          writes_in_pairs_(writes_in_pairs(problem, knobs)), in_blocks_(knobs.block > 1), in_slices_(stages.slice_values.defined()),
           group_(in_slices_ ? stages.slice_values : stages.rows, in_blocks_ ? block_ : stages.vars.r) {}
 
     void arrange() {
@@ -98,7 +100,7 @@ private:
 
     void arrange_run(LaneRun &run, const LoopLevel &level) {
         const Var &l = stages_.vars.l;
-        const int lanes = knobs_.lanes();
+        const int lanes = run.extent;
         if (run.pivot.defined()) {
             keep_for_row(run.pivot, stages_.vars, level);
             vectorize_lanes(run.pivot, l, lanes, knobs_.vector);
@@ -107,7 +109,7 @@ private:
         vectorize_lanes(run.lanes, l, lanes, knobs_.vector);
         run.lanes.update(0).reorder(l, run.step);
         vectorize_lanes(run.lanes.update(0), l, lanes, knobs_.vector);
-        if (run.tail_lanes > 0) {
+        if (run.tail_extent > 0) {
             RVar part("part");
             Stage tail = run.lanes.update(1);
             tail.split(run.tail, run.tail, part, knobs_.vector, TailStrategy::Predicate).vectorize(part);
@@ -116,23 +118,31 @@ private:
         for (Func &sums : run.tree) {
             keep_for_row(sums, stages_.vars, level);
             vectorize_lanes(sums, l, width, knobs_.vector);
-            width /= 2;
+            width = std::max(width / 2, 1);
         }
     }
+
+    // That are written one after the other, by one vector or, in pairs, by two.
+    int vector_values() const { return writes_in_pairs_ ? 2 * knobs_.vector : knobs_.vector; }
 
     void arrange_rows() {
         const auto &[i, r, l, c] = stages_.vars;
         Func &rows = stages_.rows;
-        Var vector_index("vector_index"), part("part"), step("step");
+        Var vector_index("vector_index"), part("part"), step("step"), of_pair("of_pair");
         rows.bound(i, 0, hidden_);
-        rows.split(i, vector_index, part, knobs_.vector, TailStrategy::Predicate).vectorize(part);
-        rows.split(vector_index, step, vector_index, knobs_.unroll, TailStrategy::GuardWithIf)
+        rows.split(i, vector_index, part, vector_values(), TailStrategy::Predicate);
+        if (writes_in_pairs_) {
+            rows.split(part, part, of_pair, 2).reorder(part, of_pair).unroll(of_pair);
+        }
+        rows.vectorize(part);
+        rows.split(vector_index, step, vector_index, knobs_.vector * knobs_.unroll / vector_values(),
+                   TailStrategy::GuardWithIf)
             .unroll(vector_index);
         if (in_blocks_) {
             rows.split(r, block_, row_, knobs_.block, TailStrategy::GuardWithIf);
         }
         if (knobs_.weights == kShared) {
-            rows.reorder(part, vector_index, row_, step, block_).unroll(row_);
+            rows.reorder(vector_index, row_, step, block_).unroll(row_);
         }
         if (knobs_.weights == kShared) {
             prefetch(rows, step, block_);
@@ -147,7 +157,12 @@ private:
         stages_.rows.bound(stages_.vars.i, 0, hidden_);
         // No two values of the row are written to one place.
         writing.allow_race_conditions();
-        writing.split(stages_.written_value, stages_.written_value, part, knobs_.vector).vectorize(part);
+        writing.split(stages_.written_value, stages_.written_value, part, vector_values());
+        if (writes_in_pairs_) {
+            RVar of_pair("of_pair");
+            writing.split(part, part, of_pair, 2).reorder(part, of_pair).unroll(of_pair);
+        }
+        writing.vectorize(part);
         writing.unroll(stages_.written_value);
         prefetch(writing, stages_.written_value, stages_.vars.r);
     }
@@ -189,6 +204,7 @@ private:
     const std::vector<ImageParam> &streams_;
     const int hidden_;
     const Var block_{"block"}, row_{"row"};
+    const bool writes_in_pairs_;
     const bool in_blocks_;
     const bool in_slices_;
     const LoopLevel group_;  // a row, or a block of rows
