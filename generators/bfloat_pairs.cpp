@@ -9,6 +9,18 @@ namespace normforge {
 
 using namespace llvm::PatternMatch;
 
+namespace {
+
+// Whether its lanes are the first one's and the second one's by turns.
+bool interleaves(const llvm::ShuffleVectorInst &shuffle) {
+    const unsigned lanes = llvm::cast<llvm::FixedVectorType>(shuffle.getOperand(0)->getType())->getNumElements();
+    llvm::SmallVector<unsigned> starts;
+    return llvm::ShuffleVectorInst::isInterleaveMask(shuffle.getShuffleMask(), 2, 2 * lanes, starts) &&
+           starts[0] == 0 && starts[1] == lanes;
+}
+
+}  // namespace
+
 void store_bfloat_pairs(llvm::Module &module) {
     constexpr uint32_t kUpperHalf = 0xffff0000;
     for (llvm::Function &function : module) {
@@ -21,13 +33,7 @@ void store_bfloat_pairs(llvm::Module &module) {
                 continue;
             }
             auto *shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(interleaved);
-            llvm::SmallVector<unsigned> starts;
-            if (!shuffle ||
-                !llvm::ShuffleVectorInst::isInterleaveMask(
-                    shuffle->getShuffleMask(), 2,
-                    2 * llvm::cast<llvm::FixedVectorType>(shuffle->getOperand(0)->getType())->getNumElements(),
-                    starts) ||
-                starts[0] != 0) {
+            if (!shuffle || !interleaves(*shuffle)) {
                 continue;
             }
             llvm::IRBuilder<> builder(store);

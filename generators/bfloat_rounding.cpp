@@ -31,7 +31,8 @@ unsigned lane_count(const llvm::Value &vector) {
     return llvm::cast<llvm::FixedVectorType>(vector.getType())->getNumElements();
 }
 
-// The vector of f32 whose bf16 codes the upper halves of these words are, by the formula in value_types; else null.
+// The vector of f32 whose bf16 codes the upper halves of these words are, by the formula in value_types; else
+// null.
 llvm::Value *rounded_vector(llvm::Value *words) {
     llvm::Value *bits = nullptr;
     llvm::Value *value = nullptr;
@@ -40,7 +41,8 @@ llvm::Value *rounded_vector(llvm::Value *words) {
     const auto added_unless_nan =
         m_Select(m_FCmp(predicate, m_Value(value), m_AnyZeroFP()), m_Zero(), m_Value(added));
     const bool is_rounded =
-        match(words, m_c_Add(added_unless_nan, m_Value(bits))) && predicate == llvm::CmpInst::FCMP_UNO && match(bits, m_BitCast(m_Specific(value))) &&
+        match(words, m_c_Add(added_unless_nan, m_Value(bits))) && predicate == llvm::CmpInst::FCMP_UNO &&
+        match(bits, m_BitCast(m_Specific(value))) &&
         match(added, m_Add(m_And(m_LShr(m_Specific(bits), m_SpecificInt(16)), m_One()), m_SpecificInt(0x7fff)));
     return is_rounded && llvm::isa<llvm::FixedVectorType>(value->getType()) ? value : nullptr;
 }
@@ -128,7 +130,8 @@ public:
         return builder_.CreateSelect(joined(moved), builder_.CreateSub(codes, by), codes);
     }
 
-    // Whether any of these codes, of one type, is a zero. A test of each vector is shorter than one of their minimum.
+    // Whether any of these codes, of one type, is a zero. A test of each vector is shorter than one of their
+    // minimum.
     llvm::Value *has_zero(const std::vector<llvm::Value *> &all_codes) {
         llvm::Value *any = nullptr;
         for (llvm::Value *codes : all_codes) {

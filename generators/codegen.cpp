@@ -10,6 +10,7 @@
 #include "generators/bfloat_rounding.h"
 #include "generators/bfloat_shuffles.h"
 #include "generators/contraction.h"
+#include "generators/loop_choices.h"
 #include "generators/machine_code.h"
 #include "generators/memory_hints.h"
 #include "generators/narrow_stores.h"
@@ -203,6 +204,7 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
         }
     }
     inline_into_entry(module);
+    separate_loop_choices(*module.getFunction(symbol));
     if (kernel.contracted) {
         contract_products(module);
     }

@@ -20,10 +20,14 @@ constexpr double kSmallestSquare = 0x1p-126;
 // What a row is normalised by: ((h * scale - centre) - centre_error) * rstd. Where numbers or quotients leave
 // f32's range, values are brought near 1 first, by a power of two, and rstd takes it back.
 struct RowStatistics {
-    Func mean;         // f64; undefined for rms_norm
-    Func denominator;  // f64
-    Func scale;        // f32; undefined where all rows are in range
-    Func rstd_scale;   // f64, its inverse
+    Func mean;          // f64; undefined for rms_norm
+    Func denominator;   // f64
+    Func scale;         // f32; undefined where all rows are in range
+    Func rstd_scale;    // f64, its inverse
+    Expr is_unscaled;   // of the row, or of its block: scale is 1
+    Func centre;        // f32; undefined for rms_norm
+    Func centre_error;  // f32
+    Func rstd;          // f32, of what is scaled
 };
 
 // About a mean of pivot + offset, which the pivot's digits alone would not hold. All f64.
@@ -52,7 +56,7 @@ public:
         }
         Func written("written");
         written(i_, r_) = Tuple(outputs);
-        define_rows(stages_, written, row_.hidden, knobs_);
+        define_rows(stages_, written, problem_, knobs_);
         define_saved(row, scales);
         return stages_;
     }
@@ -116,6 +120,15 @@ private:
             row.mean = row_value("mean", moments.pivot(r_) + moments.offset(r_));
         }
         row.denominator = row_value("denominator", denominator(moments.mean_square(r_)));
+        if (row.mean.defined()) {
+            // The mean's f32 rounding is kept apart and taken off too, so a row of large mean and tiny spread
+            // keeps its digits, and a row of equal values gives exactly zero.
+            Expr mean = row.scale.defined() ? row.mean(r_) * cast<double>(row.scale(r_)) : row.mean(r_);
+            row.centre = row_value("centre", cast<float>(mean));
+            row.centre_error = row_value("centre_error", cast<float>(mean - cast<double>(row.centre(r_))));
+        }
+        Expr one = row.scale.defined() ? row.rstd_scale(r_) : Expr(1.0);
+        row.rstd = row_value("scaled_rstd", cast<float>(one / row.denominator(r_)));
         return row;
     }
 
@@ -148,26 +161,24 @@ private:
             return select(square >= Expr(kLargestSquare), huge, is_tiny, tiny, other);
         };
         row.scale = rare.value("scale", 1.0f, by_size(0x1p-64f, 0x1p64f, 1.0f));
+        row.is_unscaled = rare.all_usual();
         row.rstd_scale = rare.value("rstd_scale", Expr(1.0), by_size(Expr(0x1p64), Expr(0x1p-64), Expr(1.0)));
     }
 
     Func normalised(const RowStatistics &row) {
         Expr value = values_.h()(i_, r_);
         if (row.scale.defined()) {
-            value *= row.scale(r_);
+            Expr scaled = value * row.scale(r_);
+            // The LLVM stage makes a loop of its own for unscaled rows of several steps. Where a mean is taken off
+            // next, the multiplication costs nothing as part of an FMA.
+            const bool is_looped = row_.hidden > knobs_.vector * knobs_.unroll;
+            value = is_looped && !row.mean.defined() ? select_any(row.is_unscaled, value, scaled) : scaled;
         }
         if (row.mean.defined()) {
-            // The mean's f32 rounding is kept apart and taken off too, so a row of large mean and tiny spread
-            // keeps its digits, and a row of equal values gives exactly zero.
-            Expr mean = row.scale.defined() ? row.mean(r_) * cast<double>(row.scale(r_)) : row.mean(r_);
-            Func centre = row_value("centre", cast<float>(mean));
-            Func centre_error = row_value("centre_error", cast<float>(mean - cast<double>(centre(r_))));
-            value = (value - centre(r_)) - centre_error(r_);
+            value = (value - row.centre(r_)) - row.centre_error(r_);
         }
-        Expr one = row.scale.defined() ? row.rstd_scale(r_) : Expr(1.0);
-        Func rstd = row_value("scaled_rstd", cast<float>(one / row.denominator(r_)));
         Func normalised("normalised");
-        normalised(i_, r_) = values_.rounded(value * rstd(r_), problem_.normalised);
+        normalised(i_, r_) = values_.rounded(value * row.rstd(r_), problem_.normalised);
         return normalised;
     }
 

@@ -113,7 +113,7 @@ private:
         }
         Func written("written");
         written(i_, r_) = Tuple(outputs);
-        define_rows(stages_, written, row_.hidden, knobs_);
+        define_rows(stages_, written, problem_, knobs_);
     }
 
     // The partial sums of dweight and dbias, in f32, row after row.

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "generators/row_reduction.h"
+#include "schedules/value_pairs.h"
 
 namespace normforge {
 
@@ -61,11 +62,15 @@ Func row_value(NormStages &stages, const std::string &name, const Expr &value) {
 namespace {
 
 // Steps as wide as the schedule writes at once, counted backwards.
-void write_descending(NormStages &stages, const Func &values, int hidden, int step_width) {
+void write_descending(NormStages &stages, const Func &values, const NormProblem &problem, const Knobs &knobs) {
     const Var &r = stages.vars.r;
+    const int hidden = static_cast<int>(problem.hidden);
+    const int step_width = knobs.vector * knobs.unroll;
     const int steps = (hidden + step_width - 1) / step_width;
-    RDom written(0, step_width, 0, steps, "written");
-    Expr place = written.x + step_width * (steps - 1 - written.y);
+    const int together = writes_in_pairs(problem, knobs) ? 2 : 1;
+    RDom written({{0, knobs.vector}, {0, together}, {0, knobs.unroll / together}, {0, steps}}, "written");
+    Expr place =
+        step_width * (steps - 1 - written.w) + together * (knobs.vector * written.z + written.x) + written.y;
     if (hidden % step_width != 0) {
         written.where(place < hidden);
     }
@@ -75,16 +80,15 @@ void write_descending(NormStages &stages, const Func &values, int hidden, int st
     }
     stages.rows(stages.vars.i, r) = Tuple(nothing);
     stages.rows(place, r) = Tuple(elements(values(place, r)));
-    stages.written_value = written.x;
-    stages.written_step = written.y;
+    stages.written = {written.x, written.y, written.z, written.w};
 }
 
 }  // namespace
 
-void define_rows(NormStages &stages, const Func &values, int hidden, const Knobs &knobs) {
+void define_rows(NormStages &stages, const Func &values, const NormProblem &problem, const Knobs &knobs) {
     stages.rows = Func("rows");
     if (knobs.writing == kDescending) {
-        write_descending(stages, values, hidden, knobs.vector * knobs.unroll);
+        write_descending(stages, values, problem, knobs);
     } else {
         stages.rows(stages.vars.i, stages.vars.r) = Tuple(elements(values(stages.vars.i, stages.vars.r)));
     }

@@ -8,6 +8,7 @@ RareRows::RareRows(NormStages &stages, const Expr &is_usual, int hidden, int blo
     : stages_(stages), hidden_(hidden), place_(0, hidden, "place"), once_(0, 1, "once") {
     const Var &r = stages.vars.r;
     Func usual = row_value(stages, "is_usual", is_usual);
+    all_usual_ = usual(r);
     if (block > 1) {
         Func any("any_rare");
         Var b("b");
@@ -17,6 +18,7 @@ RareRows::RareRows(NormStages &stages, const Expr &is_usual, int hidden, int blo
         stages.block_values.push_back(any);
         place_.where(any(r / block));
         once_.where(any(r / block));
+        all_usual_ = !any(r / block);
     }
     place_.where(!usual(r));
     once_.where(!usual(r));

@@ -22,10 +22,14 @@ public:
     Halide::Func mean(const std::string &name, const Halide::Expr &usual,
                       const std::function<Halide::Expr(const Halide::Expr &place)> &term);
 
+    // Whether the row is a usual one or, where there are blocks, all rows of its block are.
+    const Halide::Expr &all_usual() const { return all_usual_; }
+
 private:
     NormStages &stages_;
     const int hidden_;
     Halide::RDom place_, once_;
+    Halide::Expr all_usual_;
 };
 
 }  // namespace normforge

@@ -151,8 +151,8 @@ RowPass define_pass(const NormVars &vars, const RowLanes &row, const LaneReducti
         // Lane 0's in the first chunk, so near to all the others that moving to it costs no digits.
         auto value = [&](int step) { return lanes.pivoted(step * row.lanes, r); };
         pass.reference = Func(name + "_reference");
-        pass.reference(r) = chunks > 0 ? median_of_three(value(0), value(1), value(2))
-                                        : elements(pass.last.pivot(0, 0, r))[0];
+        pass.reference(r) =
+            chunks > 0 ? median_of_three(value(0), value(1), value(2)) : elements(pass.last.pivot(0, 0, r))[0];
         reference = cast<double>(pass.reference(r));
     }
     if (chunks > 0) {

@@ -22,8 +22,8 @@ struct LaneRun {
     Halide::RVar tail;   // of update 1
     int extent;          // of l: a lane, or two that are neighbours, whose values the Funcs then have side by side
     int tail_extent;     // of those that take one value more; there is no update 1 when it is 0
-    // (l, c, r) f64 moments; each Func has half the extent of the one before it, down to one. Where l stands for two
-    // lanes, one more makes one of them.
+    // (l, c, r) f64 moments; each Func has half the extent of the one before it, down to one. Where l stands for
+    // two lanes, one more makes one of them.
     std::vector<Halide::Func> tree;
 };
 
@@ -37,6 +37,11 @@ struct RowPass {
     Halide::RVar chunk_index;
 };
 
+// How an update writes a row: steps of vectors, or of pairs of them whose values lie by turns.
+struct WrittenRow {
+    Halide::RVar lane, of_pair, vector_index, step;  // the innermost first
+};
+
 struct NormStages {
     NormVars vars;
     std::vector<RowPass> passes;
@@ -46,8 +51,7 @@ struct NormStages {
     Halide::Func rows;    // (i, r)
     Halide::Func saved;   // (r), beside each row
     Halide::Func vector;  // (i), of slice_sums
-    // Of rows' update 0, where rows are written from their end; else undefined: a value of a step, and the step.
-    Halide::RVar written_value, written_step;
+    WrittenRow written;   // of rows' update 0, where rows are written from their end; else undefined
     // Backward, whose sums over rows come between a row's sums and its values: (r) what those need of the row. At
     // most slice_rows rows come at once.
     Halide::Func slice_values;

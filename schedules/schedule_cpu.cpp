@@ -32,7 +32,8 @@ public:
     CpuSchedule(NormStages &stages, const NormProblem &problem, const Knobs &knobs,
                 const std::vector<ImageParam> &streams)
         : stages_(stages), knobs_(knobs), streams_(streams), hidden_(static_cast<int>(problem.hidden)),
-          writes_in_pairs_(writes_in_pairs(problem, knobs)), in_blocks_(knobs.block > 1), in_slices_(stages.slice_values.defined()),
+          writes_in_pairs_(writes_in_pairs(problem, knobs)), in_blocks_(knobs.block > 1),
+          in_slices_(stages.slice_values.defined()),
           group_(in_slices_ ? stages.slice_values : stages.rows, in_blocks_ ? block_ : stages.vars.r) {}
 
     void arrange() {
@@ -152,19 +153,13 @@ private:
     }
 
     void arrange_descending_rows() {
-        RVar part("part");
+        const WrittenRow &written = stages_.written;
         Stage writing = stages_.rows.update(0);
         stages_.rows.bound(stages_.vars.i, 0, hidden_);
         // No two values of the row are written to one place.
         writing.allow_race_conditions();
-        writing.split(stages_.written_value, stages_.written_value, part, vector_values());
-        if (writes_in_pairs_) {
-            RVar of_pair("of_pair");
-            writing.split(part, part, of_pair, 2).reorder(part, of_pair).unroll(of_pair);
-        }
-        writing.vectorize(part);
-        writing.unroll(stages_.written_value);
-        prefetch(writing, stages_.written_value, stages_.vars.r);
+        writing.vectorize(written.lane).unroll(written.of_pair).unroll(written.vector_index);
+        prefetch(writing, written.vector_index, stages_.vars.r);
     }
 
     void prefetch(Stage writing, const VarOrRVar &at, const Var &row) {

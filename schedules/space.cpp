@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "runtime/operands.h"
+#include "schedules/value_pairs.h"
 
 namespace normforge {
 
@@ -145,7 +146,13 @@ Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
         knobs.accumulators *= 2;
         knobs.unroll *= 2;
     }
-    knobs.writing = kAscending;
+    // 0.94 to 0.98 of the time for f32 rows of 8192 values, or of 4096 with a residual, in any cache. Shorter rows
+    // are written from their start in 0.92 to 1.0 of the time from their end.
+    constexpr int64_t kLeastDescendingBytes = 64 << 10;
+    knobs.writing = problem.dtype == NF_F32 && problem.pass == NF_FORWARD && !has_row_outputs(problem) &&
+                            row_bytes(problem) >= kLeastDescendingBytes
+                        ? kDescending
+                        : kAscending;
     knobs.prefetch = 0;
     knobs.stores = kCached;
     knobs.block = 1;
@@ -154,50 +161,87 @@ Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
     return knobs;
 }
 
+namespace {
+
+constexpr int64_t kShortRow = 512;
+constexpr int64_t kLongRow = 4096;  // from here on weight and bias do not stay in the first cache beside a row
+
+bool has_affine(const NormProblem &problem) {
+    return problem.weight != NF_NONE || problem.bias != NF_NONE;
+}
+
+// For many rows in cache.
+Knobs for_many_rows(const NormProblem &problem, Knobs knobs) {
+    if (element_size(problem.dtype) == sizeof(float)) {
+        // The statistics of 8 short rows at once, as f64 vectors: 0.75 to 0.95 of the time up to 512 values, in
+        // cache and beside streaming stores; from 1024 on it is longer (Zen 4, f32).
+        knobs.block = problem.hidden <= kShortRow ? 8 : 1;
+    } else if (has_affine(problem) && problem.dtype == NF_BF16 && problem.residual == NF_NONE) {
+        // Weight and bias are widened once for some rows: 0.61 to 0.95 of the time of rms_norm, of layer_norm 0.83
+        // to 0.92. With a residual the rows of a block leave the first cache: 1.0 to 1.7.
+        knobs.block = problem.hidden <= kShortRow ? 8 : 4;
+        knobs.weights = kShared;
+        if (writes_in_pairs(problem, knobs)) {
+            knobs.unroll = 2;
+        }
+    } else if (has_affine(problem) && problem.dtype == NF_F16) {
+        // With a residual 4 rows take 1.2 to 1.4 at 2048 and 4096 values, 2 rows 0.93 to 0.98.
+        knobs.block = problem.residual == NF_NONE ? 4 : 2;
+        knobs.weights = kShared;
+    }
+    return knobs;
+}
+
+// For rows from memory, by what is best for few and for many in cache.
+Knobs for_cold_rows(const NormProblem &problem, const Knobs &few, const Knobs &many) {
+    const bool is_long = problem.hidden >= kLongRow;
+    const bool is_narrow = element_size(problem.dtype) < sizeof(float);
+    if (written_value_bytes(problem) < element_size(problem.dtype)) {
+        return is_narrow ? few : many;
+    }
+    if (is_narrow) {
+        // A core is busy with shorter rows for longer than memory is, so streaming stores do not pay: 1.0 to 1.2
+        // of the time at 1024 and 2048 values. At 4096 and 8192 they take 0.55 to 0.78, and with a residual 0.72
+        // to 1.0 from 1024 on.
+        Knobs knobs = is_long && problem.dtype == NF_BF16 ? many : few;
+        if (is_long || (problem.residual != NF_NONE && problem.hidden >= 1024)) {
+            knobs.stores = kStreaming;
+            knobs.prefetch = knobs.block > 1 ? 1 : 2;
+        }
+        return knobs;
+    }
+    Knobs knobs = many;
+    knobs.writing = kAscending;
+    knobs.stores = kStreaming;
+    if (is_long && problem.weight != NF_NONE && problem.bias != NF_NONE) {
+        // 0.74 of the time at 4096 values.
+        knobs.block = 4;
+        knobs.weights = kShared;
+    }
+    knobs.prefetch = knobs.block == 1 || knobs.weights == kShared ? 1 : 0;
+    return knobs;
+}
+
+}  // namespace
+
 std::vector<RowsSchedule> heuristic_for_rows(const NormProblem &problem, const Halide::Target &target) {
+    const auto is_legal = [&](const Knobs &knobs) { return check(problem, knobs, target).empty(); };
     std::vector<RowsSchedule> result = {{0, heuristic(problem, target)}};
     const auto add = [&](int64_t min_rows, const Knobs &knobs) {
-        if (min_rows > result.back().min_rows && knobs != result.back().knobs &&
-            check(problem, knobs, target).empty()) {
+        if (min_rows > result.back().min_rows && knobs != result.back().knobs && is_legal(knobs)) {
             result.push_back({min_rows, knobs});
         }
     };
-    constexpr int64_t kShortRow = 512;
     constexpr int64_t kManyRows = 16;  // a block that is not full costs as much as one that is
-    const int64_t cold_rows = std::max<int64_t>(2, kColdBytes / row_bytes(problem));
-    Knobs many = result.front().knobs;
-    if (element_size(problem.dtype) < sizeof(float)) {
-        // Weight and bias are widened once for 4 rows: 0.72 to 0.87 of the time in cache for bf16 rows of 256 to
-        // 4096 values. From memory a block is slower than row after row, 1.5 at 1024 values, and streaming stores
-        // are too, 1.0 to 1.2: a core is busy for longer than memory.
-        // With a residual 4 rows leave the first cache: 1.2 to 1.4 at 2048 and 4096 values, where 2 take 0.93 to
-        // 0.98.
-        many.block = problem.residual == NF_NONE ? 4 : 2;
-        many.weights = kShared;
-        add(kManyRows, many);
-        add(cold_rows, result.front().knobs);
-        return result;
-    }
-    // The statistics of 8 short rows at once, as f64 vectors: 0.75 to 0.95 of the time up to 512 values, in cache
-    // and beside streaming stores; from 1024 on it is longer (Zen 4, f32).
-    many.block = problem.hidden <= kShortRow ? 8 : 1;
+    const Knobs few = result.front().knobs;
+    const Knobs many = for_many_rows(problem, few);
     add(kManyRows, many);
-    if (written_value_bytes(problem) < sizeof(float)) {
-        return result;
+    // Where rows cannot be streamed in blocks, they may be one by one.
+    Knobs cold = for_cold_rows(problem, few, many);
+    if (!is_legal(cold)) {
+        cold = for_cold_rows(problem, few, few);
     }
-    Knobs cold = result.back().knobs;
-    cold.stores = kStreaming;
-    if (problem.hidden >= 4096 && problem.weight != NF_NONE && problem.bias != NF_NONE && cold.block == 1) {
-        // Weight and bias no longer stay in the first cache: 0.74 of the time at 4096 values.
-        cold.block = 4;
-        cold.weights = kShared;
-    }
-    cold.prefetch = cold.block == 1 || cold.weights == kShared ? 1 : 0;
-    if (!check(problem, cold, target).empty()) {
-        cold = result.back().knobs;
-        cold.stores = kStreaming;
-    }
-    add(cold_rows, cold);
+    add(std::max<int64_t>(2, kColdBytes / row_bytes(problem)), cold);
     return result;
 }
 

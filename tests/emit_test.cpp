@@ -220,7 +220,9 @@ TEST_P(Emitted, StreamsRowsBesideACopyThatDoesNot) {
     ASSERT_NE(cached, std::string::npos);
     ASSERT_LT(entry, cached);
     const std::string entry_code = assembly.substr(entry, cached - entry);
-    EXPECT_EQ(count_of(entry_code, movnt), static_cast<size_t>(streaming.knobs.unroll));
+    // Rows beyond f32's range have a loop of their own.
+    const bool has_two_loops = spec.problem.op == NF_RMS_NORM;
+    EXPECT_EQ(count_of(entry_code, movnt), static_cast<size_t>(streaming.knobs.unroll * (has_two_loops ? 2 : 1)));
     EXPECT_GE(count_of(entry_code, "sfence"), 1u);
     EXPECT_EQ(count_of(assembly.substr(cached), movnt + "|sfence"), 0u);
 }

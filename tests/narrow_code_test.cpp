@@ -27,15 +27,32 @@ constexpr const char *kZen4 = "x86-64-linux-avx512_zen4-avx2-fma-f16c-avx-sse41"
 constexpr const char *kSapphireRapids = "x86-64-linux-avx512_sapphirerapids-avx2-fma-f16c-avx-sse41";
 constexpr const char *kSkylake = "x86-64-linux-avx512_skylake-avx2-fma-f16c-avx-sse41";
 constexpr const char *kAvx2 = "x86-64-linux-avx2-fma-f16c-avx-sse41";
+constexpr const char *kSse41 = "x86-64-linux-sse41";
 constexpr const char *kBf16 = "dtype=bf16";
 constexpr const char *kF16 = "dtype=f16";
 constexpr const char *kI8 = "dtype=f32,output=i8,scale=static";
 
+// Where all that lies along a row is bf16, its values are taken in pairs; a residual of f32 prevents that.
+constexpr const char *kSingleBf16 = "dtype=bf16,residual=f32,sum=bf16";
+
 const NarrowCode kCodes[] = {
-    {"bf16_zen4", kZen4, kBf16, {"vcvtne2ps2bf16", "vpermt2w"}, {"vpmovzxwd.*zmm", "vpmovdw"}},
-    {"bf16_sapphirerapids", kSapphireRapids, kBf16, {"vcvtne2ps2bf16", "vpmovzxwd.*zmm"}, {"vpmovdw"}},
-    {"bf16_skylake", kSkylake, kBf16, {"vperm[it]2w", "vpmovzxwd.*zmm"}, {"vpmovdw", "vcvtne"}},
-    {"bf16_avx2", kAvx2, kBf16, {"vpackusdw.*ymm", "vpshufb.*ymm"}, {"vpmovzxwd.*ymm", "vextract.*\n\\s*vpack"}},
+    {"bf16_zen4", kZen4, kBf16, {"vpslld.*zmm", "vcvtne2ps2bf16", "vpermw"}, {"vpmov", "vpermt2w"}},
+    {"bf16_sapphirerapids", kSapphireRapids, kBf16, {"vpslld.*zmm", "vcvtne2ps2bf16", "vpermw"}, {"vpmov"}},
+    {"bf16_skylake", kSkylake, kBf16, {"vpslld.*zmm", "vpermt2w"}, {"vpmov", "vcvtne"}},
+    {"bf16_avx2", kAvx2, kBf16, {"vpslld.*ymm", "vpblendw.*ymm"}, {"vpmov", "vpack", "vpshufb"}},
+    {"bf16_sse41", kSse41, kBf16, {"pslld.*xmm", "pblendw.*xmm"}, {"pmov", "pack", "pshufb", "punpck"}},
+    {"single_bf16_zen4", kZen4, kSingleBf16, {"vcvtne2ps2bf16", "vpermt2w"}, {"vpmovzxwd.*zmm", "vpmovdw"}},
+    {"single_bf16_sapphirerapids",
+     kSapphireRapids,
+     kSingleBf16,
+     {"vcvtne2ps2bf16", "vpmovzxwd.*zmm"},
+     {"vpmovdw"}},
+    {"single_bf16_skylake", kSkylake, kSingleBf16, {"vperm[it]2w", "vpmovzxwd.*zmm"}, {"vpmovdw", "vcvtne"}},
+    {"single_bf16_avx2",
+     kAvx2,
+     kSingleBf16,
+     {"vpackusdw.*ymm", "vpshufb.*ymm"},
+     {"vpmovzxwd.*ymm", "vextract.*\n\\s*vpack"}},
     {"f16_zen4", kZen4, kF16, {"vcvtph2ps.*ymm", "vcvtps2ph.*ymm.*\\("}, {"vcvtph2ps.*zmm"}},
     {"f16_avx2", kAvx2, kF16, {"vcvtph2ps.*ymm", "vcvtps2ph.*ymm.*\\("}, {}},
     {"i8_skylake", kSkylake, kI8, {"vpmovdb.*zmm.*\\("}, {}},

@@ -147,7 +147,9 @@ class SomeSchedules : public testing::TestWithParam<const char *> {};
 
 INSTANTIATE_TEST_SUITE_P(
     All, SomeSchedules,
-    testing::Values("op=layer_norm,dtype=bf16,hidden=95", "op=rms_norm,dtype=bf16,residual=f32,sum=bf16,hidden=96",
+    testing::Values("op=layer_norm,dtype=bf16,hidden=95", "op=layer_norm,dtype=bf16,hidden=96",
+                    "op=rms_norm,dtype=bf16,residual=bf16,sum=bf16,hidden=5120",
+                    "op=rms_norm,dtype=bf16,residual=f32,sum=bf16,hidden=96",
                     "op=layer_norm,dtype=f32,output=i8,scale=static,hidden=1024",
                     "op=layer_norm,pass=backward,dtype=bf16,saved_statistics=yes,hidden=96",
                     "op=rms_norm,dtype=f16,hidden=777",

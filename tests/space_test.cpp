@@ -101,15 +101,26 @@ TEST_P(Space, HasHeuristicsOfOneArithmeticForRisingRows) {
     EXPECT_EQ(schedules.back().knobs.stores == kStreaming, problem.hidden % schedules[0].knobs.vector == 0);
 }
 
-// 16-bit rows in blocks where a cache holds them, row after row where none does.
-TEST(Heuristic, ForNarrowRowsSharesWeightsInCacheOnly) {
+// 16-bit rows in blocks where a cache holds them; from memory streamed if they are long, else row after row.
+TEST(Heuristic, ForNarrowRowsSharesWeightsInCache) {
     const Halide::Target avx2 = kernel_target(kMachines[1].target);
     for (const char *text : {"op=rms_norm,dtype=bf16,hidden=1024", "op=layer_norm,dtype=f16,hidden=4096"}) {
-        const std::vector<RowsSchedule> schedules = heuristic_for_rows(parse_problem(text), avx2);
+        const NormProblem problem = parse_problem(text);
+        const std::vector<RowsSchedule> schedules = heuristic_for_rows(problem, avx2);
         ASSERT_EQ(schedules.size(), 3u) << text;
         EXPECT_EQ(schedules[1].knobs.weights, kShared) << text;
-        EXPECT_EQ(schedules[2].knobs, schedules[0].knobs) << text;
+        EXPECT_EQ(schedules[2].knobs.weights, kPerRow) << text;
+        EXPECT_EQ(schedules[2].knobs.stores, problem.hidden == 4096 ? kStreaming : kCached) << text;
     }
+}
+
+// Without a weight no load is shared, and what the schedules have beside that stays.
+TEST(Heuristic, StreamsLongNarrowRowsWithoutWeight) {
+    const std::vector<RowsSchedule> schedules = heuristic_for_rows(
+        parse_problem("op=rms_norm,dtype=bf16,weight=none,hidden=4096"), kernel_target(kMachines[1].target));
+    ASSERT_EQ(schedules.size(), 2u);
+    EXPECT_EQ(schedules[1].knobs.weights, kPerRow);
+    EXPECT_EQ(schedules[1].knobs.stores, kStreaming);
 }
 
 Knobs make_knobs(Sums sums, int vector, int accumulators, int unroll, Stores stores = kCached, int block = 1,

@@ -1,0 +1,56 @@
+// Which rows are taken in pairs. That these give the bits of others, schedules_test checks.
+
+#include "schedules/value_pairs.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace normforge {
+namespace {
+
+struct Pairs {
+    const char *name;
+    const char *problem;
+    int vector, accumulators, unroll;
+    bool summed, written;
+};
+
+const Pairs kPairs[] = {
+    {"bf16", "op=rms_norm,dtype=bf16,hidden=4096", 16, 4, 4, true, true},
+    {"f16", "op=rms_norm,dtype=f16,hidden=4096", 16, 4, 4, false, false},
+    {"f32", "op=layer_norm,dtype=f32,hidden=4096", 16, 4, 4, false, false},
+    {"one_accumulator", "op=layer_norm,dtype=bf16,hidden=4096", 16, 1, 4, false, true},
+    {"one_vector_a_step", "op=layer_norm,dtype=bf16,hidden=4096", 16, 4, 1, true, false},
+    {"whole_pairs", "op=layer_norm,dtype=bf16,hidden=96", 16, 2, 2, true, true},
+    {"half_a_pair_left", "op=layer_norm,dtype=bf16,hidden=80", 16, 2, 2, false, false},
+    {"f32_weight", "op=rms_norm,dtype=bf16,weight=f32,hidden=4096", 16, 4, 4, true, false},
+    {"f32_output", "op=rms_norm,dtype=bf16,output=f32,hidden=4096", 16, 4, 4, true, false},
+    {"f32_residual", "op=rms_norm,dtype=bf16,residual=f32,sum=bf16,hidden=4096", 16, 4, 4, false, false},
+    {"bf16_residual", "op=rms_norm,dtype=bf16,residual=bf16,sum=bf16,hidden=4096", 16, 4, 4, true, true},
+    // The largest magnitude is of values that the weight has been applied to.
+    {"scaled_f32_weight", "op=rms_norm,dtype=bf16,weight=f32,output=i8,scale=per_row,hidden=4096", 16, 4, 4, false,
+     false},
+    {"scaled", "op=rms_norm,dtype=bf16,output=i8,scale=per_row,hidden=4096", 16, 4, 4, true, false},
+    {"backward", "op=layer_norm,pass=backward,dtype=bf16,saved_statistics=yes,hidden=4096", 16, 4, 4, true, true},
+    {"backward_f32_weight", "op=layer_norm,pass=backward,dtype=bf16,weight=f32,saved_statistics=yes,hidden=4096",
+     16, 4, 4, false, false},
+};
+
+class ValuePairs : public testing::TestWithParam<Pairs> {};
+
+TEST_P(ValuePairs, AreOfBf16Alone) {
+    const NormProblem problem = parse_problem(GetParam().problem);
+    Knobs knobs{};
+    knobs.vector = GetParam().vector;
+    knobs.accumulators = GetParam().accumulators;
+    knobs.unroll = GetParam().unroll;
+    EXPECT_EQ(sums_in_pairs(problem, knobs), GetParam().summed);
+    EXPECT_EQ(writes_in_pairs(problem, knobs), GetParam().written);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ValuePairs, testing::ValuesIn(kPairs),
+                         [](const auto &test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace normforge
