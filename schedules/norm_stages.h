@@ -19,6 +19,7 @@ struct LaneRun {
         pivot;  // (l, c, r) f32, what each lane's values are taken about; undefined where the row has one pivot
     Halide::Func lanes;  // (l, c, r) f32 sums; update 0 takes the full steps, update 1 the tail
     Halide::RVar step;   // of update 0
+    int steps;           // its extent
     Halide::RVar tail;   // of update 1
     int extent;          // of l: a lane, or two that are neighbours, whose values the Funcs then have side by side
     int tail_extent;     // of those that take one value more; there is no update 1 when it is 0
@@ -32,7 +33,7 @@ struct RowPass {
     Halide::Func reference;  // (r) f32, what the moments are about where each lane has a pivot; else undefined
     LaneRun chunk;           // every full chunk; its Funcs are undefined for a row of one run
     LaneRun last;            // the rest of the row
-    Halide::Func sums;       // (r) f64 moments of the row; update 0 adds the chunks, if there are any
+    Halide::Func sums;       // (r) f64 moments of the row; if there are chunks, update 0 adds these, 1 the rest
     Halide::Func total;      // (r) the same
     Halide::RVar chunk_index;
 };
