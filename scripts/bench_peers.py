@@ -21,11 +21,17 @@ def parse_arguments():
     parser.add_argument("--libraries", type=pathlib.Path, metavar="FOLDER", help="where bench/peers was built")
     parser.add_argument("--schedules", default="", help="how ours were chosen, for the result")
     parser.add_argument("--threads", metavar="LIST", help="numbers of threads; by default 1 and all")
+    parser.add_argument("--passes", metavar="LIST", help="by default all")
     parser.add_argument("--ops", metavar="LIST", help="by default all")
     parser.add_argument("--dtypes", metavar="LIST", help="by default all")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="where the result is written")
     parser.add_argument("--summary", type=pathlib.Path, metavar="FILE", help="only print the table of a result")
     return parser.parse_args()
+
+
+def is_chosen(value, names):
+    """names: with commas between, or none for all."""
+    return not names or value in names.split(",")
 
 
 def measure_in_process(cells, folder, threads, core):
@@ -74,8 +80,8 @@ def main():
     document = {"machine": here, "schedules": options.schedules, "versions": {}, "implementations": {}, "rows": []}
     for threads in thread_counts:
         cells = [cell for cell in grid.cells(options.quick, threads, here["last_cache_bytes"])
-                 if (not options.ops or cell.op in options.ops.split(","))
-                 and (not options.dtypes or cell.dtype in options.dtypes.split(","))]
+                 if is_chosen(cell.pass_, options.passes) and is_chosen(cell.op, options.ops)
+                 and is_chosen(cell.dtype, options.dtypes)]
         rows, versions, implementations = measure_in_process(cells, options.libraries, threads, cores[-1])
         document["rows"] += rows
         document["versions"] = versions

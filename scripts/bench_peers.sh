@@ -8,13 +8,15 @@ source scripts/pytorch_venv.sh
 
 usage() {
     cat <<'TEXT'
-Usage: scripts/bench_peers.sh [--quick] [--db FILE] --json FILE [--threads LIST] [--ops LIST] [--dtypes LIST]
+Usage: scripts/bench_peers.sh [--quick] [--db FILE] --json FILE [--threads LIST] [--passes LIST] [--ops LIST]
+       [--dtypes LIST]
 Sets the machine up, builds normforge and what it is measured against, times all of them in interleaved blocks,
 writes every cell's times to a file and prints a summary.
   --json FILE     where the result is written
   --quick         three hidden sizes and three numbers of rows instead of 14 and five: minutes, not half an hour
   --db FILE       a tuning database of normforge: our kernels by its schedules; without it, by the heuristic's
   --threads LIST  numbers of threads, with commas between; by default 1 and as many as there are cores
+  --passes LIST   forward, backward; by default both
   --ops LIST      layer_norm, rms_norm; by default both
   --dtypes LIST   f32, f16, bf16; by default all
 A relative path begins at the project's root.
@@ -28,7 +30,7 @@ options=() quick=() json='' database=''
 while (($# > 0)); do
     case $1 in
     --quick) quick=(--quick) ;;
-    --json | --db | --threads | --ops | --dtypes)
+    --json | --db | --threads | --passes | --ops | --dtypes)
         (($# > 1)) || fail_usage "$1 needs a value"
         case $1 in
         --json) json=$2 ;;

@@ -28,9 +28,9 @@ const AutoscheduledKernel *find_kernel(const nf_problem &problem, int64_t rows) 
 class Autoscheduled : public SimplePeer {
 public:
     static std::unique_ptr<Autoscheduled> prepare(const nf_problem &problem, const nf_arguments &arguments,
-                                                  const float *, const float *, int threads) {
+                                                  const peer_vectors &, int threads) {
         const AutoscheduledKernel *kernel = find_kernel(problem, arguments.rows);
-        if (problem.dtype != NF_F32 || threads != 1 || !kernel) {
+        if (problem.pass != NF_FORWARD || problem.dtype != NF_F32 || threads != 1 || !kernel) {
             return nullptr;
         }
         return std::make_unique<Autoscheduled>(*kernel, problem, arguments);

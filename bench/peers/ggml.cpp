@@ -20,10 +20,10 @@ constexpr size_t kMostNorms = 64;
 
 class Ggml : public SimplePeer {
 public:
-    static std::unique_ptr<Ggml> prepare(const nf_problem &problem, const nf_arguments &arguments, const float *,
-                                         const float *, int threads) {
-        if (problem.dtype != NF_F32) {
-            return nullptr;  // its norms take f32 alone
+    static std::unique_ptr<Ggml> prepare(const nf_problem &problem, const nf_arguments &arguments,
+                                         const peer_vectors &, int threads) {
+        if (problem.dtype != NF_F32 || problem.pass != NF_FORWARD) {
+            return nullptr;  // its norms take f32 alone, and none has a gradient of the weight
         }
         return std::make_unique<Ggml>(problem, arguments, threads);
     }

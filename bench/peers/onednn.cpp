@@ -1,5 +1,6 @@
-// oneDNN, of either major version. Scale and shift are f32, which its generated code wants. A residual is added by
-// its binary primitive, which stores the sum that the norm then reads.
+// oneDNN, of either major version. Scale, shift and their gradients are f32, which its generated code wants. A
+// residual is added by its binary primitive, which stores the sum that the norm then reads; and so is the gradient
+// that flows into that sum.
 
 #include <dnnl.hpp>
 #include <optional>
@@ -9,8 +10,6 @@
 
 namespace normforge {
 namespace {
-
-constexpr auto kForward = dnnl::prop_kind::forward_inference;
 
 // A primitive and its operands in the form of the C interface: that of C++ collects them anew at every call.
 class Step {
@@ -45,9 +44,13 @@ dnnl::memory::data_type type_of(nf_dtype dtype) {
     }
 }
 
-std::optional<dnnl::normalization_flags> flags_of(nf_op op) {
+// No gradient of rms_norm: 3.13.3 takes a mean off it that only layer_norm's has.
+std::optional<dnnl::normalization_flags> flags_of(nf_op op, nf_pass pass) {
     if (op == NF_LAYER_NORM) {
         return dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
+    }
+    if (pass == NF_BACKWARD) {
+        return std::nullopt;
     }
 #if NORMFORGE_ONEDNN_HAS_RMS_NORM
     return dnnl::normalization_flags::use_scale | dnnl::normalization_flags::rms_norm;
@@ -60,13 +63,13 @@ class OneDnn : public SimplePeer {
 public:
     // All that it cannot do it says by an error: types that this CPU lacks instructions for, among others.
     static std::unique_ptr<OneDnn> prepare(const nf_problem &problem, const nf_arguments &arguments,
-                                           const float *weight, const float *bias, int) {
-        const auto flags = flags_of(problem.op);
+                                           const peer_vectors &vectors, int) {
+        const auto flags = flags_of(problem.op, problem.pass);
         if (!flags) {
             return nullptr;
         }
         try {
-            return std::make_unique<OneDnn>(problem, arguments, weight, bias, *flags);
+            return std::make_unique<OneDnn>(problem, arguments, vectors, *flags);
         } catch (const dnnl::error &error) {
             if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments) {
                 return nullptr;
@@ -75,18 +78,17 @@ public:
         }
     }
 
-    OneDnn(const nf_problem &problem, const nf_arguments &arguments, const float *weight, const float *bias,
+    OneDnn(const nf_problem &problem, const nf_arguments &arguments, const peer_vectors &vectors,
            dnnl::normalization_flags flags)
         : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_),
-          rows_({arguments.rows, problem.hidden}, type_of(problem.dtype), dnnl::memory::format_tag::ab) {
-        const dnnl::memory y = memory_at(rows_, arguments.y.data);
-        dnnl::memory normalised = memory_at(rows_, arguments.x.data);
-        if (problem.residual != NF_NONE) {
-            const dnnl::memory sum = memory_at(rows_, arguments.sum.data);
-            add_step(normalised, memory_at(rows_, arguments.residual.data), sum);
-            normalised = sum;
+          rows_({arguments.rows, problem.hidden}, type_of(problem.dtype), dnnl::memory::format_tag::ab),
+          vector_({problem.hidden}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a), flags_(flags),
+          epsilon_(arguments.epsilon), has_residual_(problem.residual != NF_NONE) {
+        if (problem.pass == NF_BACKWARD) {
+            prepare_backward(arguments, vectors);
+        } else {
+            prepare_forward(arguments, vectors);
         }
-        add_norm(problem.hidden, arguments.epsilon, flags, normalised, y, weight, bias);
     }
 
     static const char *version() {
@@ -110,6 +112,75 @@ private:
         return dnnl::memory(description, engine_, const_cast<void *>(values));
     }
 
+    void prepare_forward(const nf_arguments &arguments, const peer_vectors &vectors) {
+        dnnl::memory normalised = memory_at(rows_, arguments.x.data);
+        if (has_residual_) {
+            const dnnl::memory sum = memory_at(rows_, arguments.sum.data);
+            add_step(normalised, memory_at(rows_, arguments.residual.data), sum);
+            normalised = sum;
+            implementation += " + ";
+        }
+        const auto description = norm_description(dnnl::prop_kind::forward_inference);
+        std::vector<std::pair<int, dnnl::memory>> operands{{DNNL_ARG_SRC, normalised},
+                                                           {DNNL_ARG_DST, memory_at(rows_, arguments.y.data)},
+                                                           {DNNL_ARG_SCALE, memory_at(vector_, vectors.weight)}};
+        if (vectors.bias) {
+            operands.emplace_back(DNNL_ARG_SHIFT, memory_at(vector_, vectors.bias));
+        }
+        steps_.emplace_back(dnnl::layer_normalization_forward(description), operands);
+        implementation += description.impl_info_str();
+    }
+
+    void prepare_backward(const nf_arguments &arguments, const peer_vectors &vectors) {
+        const auto forward = norm_description(dnnl::prop_kind::forward_training);
+        const auto description = gradient_description(forward);
+        const dnnl::memory dx = memory_at(rows_, arguments.dx.data);
+        for (int64_t row = 0; row < arguments.rows; ++row) {
+            variance_.push_back(1 / (arguments.rstd[row] * arguments.rstd[row]) - epsilon_);
+        }
+        std::vector<std::pair<int, dnnl::memory>> operands{
+            {DNNL_ARG_SRC, memory_at(rows_, has_residual_ ? arguments.sum.data : arguments.x.data)},
+            {DNNL_ARG_DIFF_DST, memory_at(rows_, arguments.dy.data)},
+            {DNNL_ARG_VARIANCE, memory_at(forward.variance_desc(), variance_.data())},
+            {DNNL_ARG_SCALE, memory_at(vector_, vectors.weight)},
+            {DNNL_ARG_DIFF_SRC, dx},
+            {DNNL_ARG_DIFF_SCALE, memory_at(vector_, vectors.dweight)}};
+        if (arguments.mean) {
+            operands.emplace_back(DNNL_ARG_MEAN, memory_at(forward.mean_desc(), arguments.mean));
+        }
+        if (vectors.dbias) {
+            operands.emplace_back(DNNL_ARG_DIFF_SHIFT, memory_at(vector_, vectors.dbias));
+#if DNNL_VERSION_MAJOR < 3
+            operands.emplace_back(DNNL_ARG_SHIFT,
+                                  memory_at(vector_, vectors.weight));  // it must be there, no more
+#endif
+        }
+        steps_.emplace_back(dnnl::layer_normalization_backward(description), operands);
+        implementation += description.impl_info_str();
+        if (has_residual_) {
+            implementation += " + ";
+            add_step(dx, memory_at(rows_, arguments.dsum.data), dx);
+        }
+    }
+
+    dnnl::layer_normalization_forward::primitive_desc norm_description(dnnl::prop_kind kind) const {
+#if DNNL_VERSION_MAJOR >= 3
+        return {engine_, kind, rows_, rows_, epsilon_, flags_};
+#else
+        return {{kind, rows_, epsilon_, flags_}, engine_};
+#endif
+    }
+
+    dnnl::layer_normalization_backward::primitive_desc
+    gradient_description(const dnnl::layer_normalization_forward::primitive_desc &forward) const {
+        constexpr auto kind = dnnl::prop_kind::backward;
+#if DNNL_VERSION_MAJOR >= 3
+        return {engine_, kind, rows_, rows_, rows_, epsilon_, flags_, forward};
+#else
+        return {{kind, rows_, rows_, epsilon_, flags_}, engine_, forward};
+#endif
+    }
+
     void add_step(const dnnl::memory &a, const dnnl::memory &b, const dnnl::memory &sum) {
 #if DNNL_VERSION_MAJOR >= 3
         const dnnl::binary::primitive_desc description(engine_, dnnl::algorithm::binary_add, rows_, rows_, rows_);
@@ -120,30 +191,16 @@ private:
         steps_.emplace_back(dnnl::binary(description),
                             std::vector<std::pair<int, dnnl::memory>>{
                                 {DNNL_ARG_SRC_0, a}, {DNNL_ARG_SRC_1, b}, {DNNL_ARG_DST, sum}});
-        implementation += std::string(description.impl_info_str()) + " + ";
-    }
-
-    void add_norm(int64_t hidden, float epsilon, dnnl::normalization_flags flags, const dnnl::memory &x,
-                  const dnnl::memory &y, const float *weight, const float *bias) {
-        const dnnl::memory::desc vector({hidden}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a);
-        using Norm = dnnl::layer_normalization_forward;
-#if DNNL_VERSION_MAJOR >= 3
-        const Norm::primitive_desc description(engine_, kForward, rows_, rows_, epsilon, flags);
-#else
-        const Norm::primitive_desc description({kForward, rows_, epsilon, flags}, engine_);
-#endif
-        std::vector<std::pair<int, dnnl::memory>> operands{
-            {DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}, {DNNL_ARG_SCALE, memory_at(vector, weight)}};
-        if (bias) {
-            operands.emplace_back(DNNL_ARG_SHIFT, memory_at(vector, bias));
-        }
-        steps_.emplace_back(Norm(description), operands);
         implementation += description.impl_info_str();
     }
 
     dnnl::engine engine_;
     dnnl::stream stream_;
-    dnnl::memory::desc rows_;
+    dnnl::memory::desc rows_, vector_;
+    dnnl::normalization_flags flags_;
+    float epsilon_;
+    bool has_residual_;
+    std::vector<float> variance_;  // of each row, for the gradient
     std::vector<Step> steps_;
 };
 

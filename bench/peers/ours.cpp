@@ -2,6 +2,7 @@
 // peer_norms.h's table.
 
 #include <stdexcept>
+#include <vector>
 
 #include "bench/peers/peer_of.h"
 #include "peer_norms.h"
@@ -11,8 +12,8 @@ namespace {
 
 class Ours : public SimplePeer {
 public:
-    static std::unique_ptr<Ours> prepare(const nf_problem &problem, const nf_arguments &arguments, const float *,
-                                         const float *, int threads) {
+    static std::unique_ptr<Ours> prepare(const nf_problem &problem, const nf_arguments &arguments,
+                                         const peer_vectors &, int threads) {
         for (const nf_library *library : peer_norms_libraries()) {
             const nf_kernel *kernel = nullptr;
             if (nf_find(library, &problem, &kernel) == NF_SUCCESS) {
@@ -28,6 +29,9 @@ public:
         if (nf_describe(kernel, arguments.rows, &description) == NF_SUCCESS) {
             implementation = std::string(description.target) + "; " + description.source;
         }
+        workspace_.resize(nf_workspace_bytes_on(kernel, arguments.rows, arguments.groups, threads) /
+                          sizeof(float));
+        arguments_.workspace = workspace_.data();
     }
 
     static const char *version() { return nf_version(); }
@@ -46,6 +50,7 @@ private:
     const nf_kernel *kernel_;
     nf_arguments arguments_;
     const nf_threads *threads_;
+    std::vector<float> workspace_;
 };
 
 }  // namespace

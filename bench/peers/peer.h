@@ -9,13 +9,20 @@
 
 #define NORMFORGE_PEER extern "C" __attribute__((visibility("default")))
 
-// Null where the contender has no such operation, type or number of threads. The arguments' buffers outlive the
-// result; rows follow one another without a gap. weight and bias are those of the arguments, in f32: for
-// contenders that take these faster or alone.
-NORMFORGE_PEER void *peer_prepare(const nf_problem *problem, const nf_arguments *arguments, const float *weight,
-                                  const float *bias, int threads);
+// The arguments' vectors in f32, for contenders that take these faster or alone. Null where the problem has none.
+typedef struct peer_vectors {
+    const float *weight;
+    const float *bias;
+    float *dweight;  // written instead of the arguments'
+    float *dbias;
+} peer_vectors;
 
-// Norms of all rows that one unit of peer_run computes, so that a fixed cost can be spread over several.
+// Null where the contender has no such operation, pass, type or number of threads. The buffers of arguments and
+// vectors outlive the result; rows follow one another without a gap.
+NORMFORGE_PEER void *peer_prepare(const nf_problem *problem, const nf_arguments *arguments,
+                                  const peer_vectors *vectors, int threads);
+
+// Passes over all rows that one unit of peer_run computes, so that a fixed cost can be spread over several.
 NORMFORGE_PEER int64_t peer_calls_of_unit(const void *prepared);
 
 NORMFORGE_PEER void peer_run(void *prepared, int64_t units);

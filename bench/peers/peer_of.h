@@ -6,17 +6,17 @@
 #include "bench/peers/peer.h"
 
 // NORMFORGE_PEER_OF(Contender): the functions of peer.h by a class with
-//     static std::unique_ptr<Contender> prepare(const nf_problem &, const nf_arguments &, const float *weight,
-//                                               const float *bias, int threads);
+//     static std::unique_ptr<Contender> prepare(const nf_problem &, const nf_arguments &, const peer_vectors &,
+//                                               int threads);
 //     static const char *version();
 //     int64_t calls_of_unit() const;
 //     void run_unit();
 //     void begin(), end();  // around many units
 //     std::string implementation;
 #define NORMFORGE_PEER_OF(Contender)                                                                              \
-    void *peer_prepare(const nf_problem *problem, const nf_arguments *arguments, const float *weight,             \
-                       const float *bias, int threads) {                                                          \
-        return Contender::prepare(*problem, *arguments, weight, bias, threads).release();                         \
+    void *peer_prepare(const nf_problem *problem, const nf_arguments *arguments, const peer_vectors *vectors,     \
+                       int threads) {                                                                             \
+        return Contender::prepare(*problem, *arguments, *vectors, threads).release();                             \
     }                                                                                                             \
     int64_t peer_calls_of_unit(const void *prepared) {                                                            \
         return static_cast<const Contender *>(prepared)->calls_of_unit();                                         \

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 
+PASSES = ["forward", "backward"]
 OPS = ["layer_norm", "rms_norm"]
 DTYPE_BYTES = {"f32": 4, "f16": 2, "bf16": 2}
 HIDDEN_SIZES = [64, 128, 256, 512, 768, 1000, 1024, 2048, 3072, 4096, 5120, 7168, 8192, 16384]
@@ -19,6 +20,7 @@ ROWS_MULTIPLE = 16
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
+    pass_: str  # the word is Python's
     op: str
     residual: bool
     dtype: str
@@ -29,18 +31,32 @@ class Cell:
     def values(self):
         return self.rows * self.hidden
 
+    def arrays(self):
+        """Of rows that must be read or written once: x and y, with a residual it and the sum. Backward: x, dy and
+        dx; with a residual the sum, dy, dsum, dx and dresidual."""
+        if self.pass_ == "backward":
+            return 5 if self.residual else 3
+        return 4 if self.residual else 2
+
+    def vectors(self):
+        """Weight and bias. Backward: the weight and the gradients of both."""
+        return (2 if self.op == "layer_norm" else 1) + (self.pass_ == "backward")
+
     def moved_bytes(self):
-        """What must be read or written once: x and y, with a residual it and the sum."""
-        return self.values() * DTYPE_BYTES[self.dtype] * (4 if self.residual else 2)
+        return self.values() * DTYPE_BYTES[self.dtype] * self.arrays()
 
     def touched_bytes(self):
-        vectors = 2 if self.op == "layer_norm" else 1
-        return self.moved_bytes() + vectors * self.hidden * DTYPE_BYTES[self.dtype]
+        return self.moved_bytes() + self.vectors() * self.hidden * DTYPE_BYTES[self.dtype]
+
+
+def row_of(cell):
+    """The beginning of the cell's row of the result."""
+    return {name.rstrip("_"): value for name, value in vars(cell).items()}
 
 
 def cell_of(row):
     """Of a row of the result."""
-    return Cell(*(row[field.name] for field in dataclasses.fields(Cell)))
+    return Cell(*(row[field.name.rstrip("_")] for field in dataclasses.fields(Cell)))
 
 
 def out_of_cache_rows(dtype, hidden, last_cache_bytes):
@@ -52,10 +68,11 @@ def cells(quick, threads, last_cache_bytes):
     """Cells of one type follow one another."""
     in_cache = QUICK_ROWS_IN_CACHE if quick else ROWS_IN_CACHE
     hidden_sizes = QUICK_HIDDEN_SIZES if quick else HIDDEN_SIZES
-    for dtype, op, residual, hidden in itertools.product(DTYPE_BYTES, OPS, [False, True], hidden_sizes):
+    for dtype, pass_, op, residual, hidden in itertools.product(DTYPE_BYTES, PASSES, OPS, [False, True],
+                                                                hidden_sizes):
         largest = out_of_cache_rows(dtype, hidden, last_cache_bytes)
         for rows in [*in_cache, largest]:
-            yield Cell(op, residual, dtype, hidden, rows, threads)
+            yield Cell(pass_, op, residual, dtype, hidden, rows, threads)
 
 
 def regime(cell, machine):

@@ -41,7 +41,7 @@ def prepare(libraries, operands):
         if contender is None:
             continue
         contenders[name] = contender
-        reference.clear(operands)
+        operands.clear()
         contender.run(1)
         if name not in COPIES:
             reference.check(name, operands, contender.chained)
@@ -52,7 +52,10 @@ def measure_cells(cells, folder, threads, rows):
     """Appends a row of the result for each cell to rows. Returns the versions and the chosen implementations."""
     import torch
 
-    from peers import operands, timing
+    from peers import grid, operands, timing
+    from peers.backward import BackwardOperands
+    from peers.forward import ForwardOperands
+    operands_of_pass = {"forward": ForwardOperands, "backward": BackwardOperands}
     libraries = load_contenders(folder)
     torch.set_num_threads(threads)
     implementations = {name: collections.Counter() for name in libraries if name not in COPIES}
@@ -60,14 +63,14 @@ def measure_cells(cells, folder, threads, rows):
     for index, cell in enumerate(cells):
         if index % PROGRESS_CELLS == 0:
             print(f"{threads} thread{'s' * (threads > 1)}: {index} of {len(cells)} cells", file=sys.stderr)
-        contenders = prepare(libraries, operands.Operands(pool, cell))
+        contenders = prepare(libraries, operands_of_pass[cell.pass_](pool, cell))
         times = timing.measure(contenders, threads)
         for name, contender in contenders.items():
             if name in implementations:
                 implementations[name][contender.implementation] += 1
             contender.release()
         rows.append({
-            **vars(cell),
+            **grid.row_of(cell),
             "ours_ns": times.pop("ours", None),
             "copy_ns": min(times.pop(name) for name in COPIES),
             "peers": times,

@@ -2,7 +2,12 @@
 
 import ctypes
 
-from peers.operands import pointer
+from peers.operands import address
+
+
+class Vectors(ctypes.Structure):
+    """peer_vectors of peer.h."""
+    _fields_ = [(name, ctypes.c_void_p) for name in ("weight", "bias", "dweight", "dbias")]
 
 
 class NativeLibrary:
@@ -27,8 +32,9 @@ class NativeLibrary:
 
     def contender(self, operands):
         """None where the library has no such operation, type or number of threads."""
+        vectors = Vectors(**{name: address(values) for name, values in operands.vectors_f32.items()})
         prepared = self.prepare(ctypes.byref(operands.problem()), ctypes.byref(operands.arguments()),
-                                pointer(operands.weight_f32), pointer(operands.bias_f32), operands.cell.threads)
+                                ctypes.byref(vectors), operands.cell.threads)
         return NativeContender(self, prepared) if prepared else None
 
 

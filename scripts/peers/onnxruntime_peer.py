@@ -26,7 +26,7 @@ def norms_of_graph(cell):
 def make_model(operands, norms):
     cell = operands.cell
     operator, domain = OPERATORS[cell.op, cell.residual]
-    vectors = ["weight"] + (["bias"] if operands.bias is not None else [])
+    vectors = ["weight"] + (["bias"] if "bias" in operands.arrays else [])
     helper, element_type = onnx.helper, ELEMENT_TYPES[cell.dtype]
 
     def rows_of(name):
@@ -39,7 +39,7 @@ def make_model(operands, norms):
         outputs = [y, "", "", stored] if cell.residual else [y]
         nodes.append(helper.make_node(operator, inputs, outputs, domain=domain, epsilon=EPSILON))
         x = y
-    initializers = [helper.make_tensor(name, element_type, [cell.hidden], getattr(operands, name).tobytes(),
+    initializers = [helper.make_tensor(name, element_type, [cell.hidden], operands.arrays[name].tobytes(),
                                        raw=True) for name in vectors]
     inputs, outputs = [rows_of("x")], [rows_of("y")]
     if cell.residual:
@@ -54,6 +54,8 @@ class OnnxRuntime:
     version = onnxruntime.__version__
 
     def contender(self, operands):
+        if operands.cell.pass_ == "backward":
+            return None  # gradients are in its builds for training alone
         norms = norms_of_graph(operands.cell)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = operands.cell.threads
@@ -78,9 +80,9 @@ class OnnxRuntimeContender:
         self.binding = session.io_binding()
         place = ("cpu", 0, ELEMENT_TYPES[cell.dtype], [cell.rows, cell.hidden])
         for name in ["x", "residual"][:2 if cell.residual else 1]:
-            self.binding.bind_input(name, *place, address(getattr(operands, name)))
+            self.binding.bind_input(name, *place, address(operands.arrays[name]))
         for name in ["y", "sum"][:2 if cell.residual else 1]:
-            self.binding.bind_output(name, *place, address(getattr(operands, name)))
+            self.binding.bind_output(name, *place, address(operands.arrays[name]))
 
     def run(self, units):
         run, binding = self.session.run_with_iobinding, self.binding

@@ -12,6 +12,7 @@ from peers.grid import DTYPE_BYTES, EPSILON
 NUMPY_TYPES = {"f32": np.dtype(np.float32), "f16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16)}
 PAGE = 4096
 SAMPLE_VALUES = 1 << 20
+VECTORS = ["weight", "bias", "dweight", "dbias"]
 
 VALUES, TYPES = read_header()
 
@@ -21,8 +22,8 @@ def align(count):
 
 
 def pool_bytes(cell):
-    rows = align(cell.values() * DTYPE_BYTES[cell.dtype]) * (4 if cell.residual else 2)
-    return rows + 6 * align(cell.hidden * 4)
+    rows = align(cell.values() * DTYPE_BYTES[cell.dtype]) * cell.arrays()
+    return rows + 2 * align(cell.rows * 4) + 2 * len(VECTORS) * align(cell.hidden * 4)
 
 
 class Pool:
@@ -39,25 +40,21 @@ class Pool:
 
 
 class Operands:
-    """Every array begins at a page, after the end of the one before it."""
+    """Arrays by the names of nf_arguments' fields. Every one begins at a page, after the end of the one before it.
+
+    A pass has what it reads and writes beside the weight, and clear(), written() and expected(): what is checked of
+    it, by name, as a contender has left it and in f64.
+    """
 
     def __init__(self, pool, cell):
         self.cell = cell
         self.pool = pool
         self.used = 0
-        dtype = NUMPY_TYPES[cell.dtype]
-        shape = (cell.rows, cell.hidden)
-        self.x = self.make(shape, dtype, 0)
-        self.residual = self.make(shape, dtype, 1) if cell.residual else None
-        self.y = self.make(shape, dtype)
-        self.sum = self.make(shape, dtype) if cell.residual else None
+        self.arrays = {}
+        self.vectors_f32 = {}
         # Of norms of norms: weights other than one of either sign let values shrink until they are denormal, and a
         # bias about as large as they are makes errors die out.
-        self.weight = self.make((cell.hidden,), dtype)
-        self.weight[:] = np.sign(self.pool.sample[:cell.hidden])
-        self.bias = self.make((cell.hidden,), dtype, 2, 0.5) if cell.op == "layer_norm" else None
-        self.weight_f32 = self.make_f32(self.weight)
-        self.bias_f32 = self.make_f32(self.bias) if self.bias is not None else None
+        self.add_vector("weight", np.sign(self.pool.sample[:cell.hidden]))
 
     def take(self, shape, dtype):
         count = int(np.prod(shape))
@@ -65,48 +62,48 @@ class Operands:
         self.used += align(count * dtype.itemsize)
         return taken
 
-    def make(self, shape, dtype, seed=None, scale=1.0):
-        taken = self.take(shape, dtype)
+    def add_rows(self, name, seed=None):
+        self.arrays[name] = self.take((self.cell.rows, self.cell.hidden), NUMPY_TYPES[self.cell.dtype])
         if seed is not None:
-            sample = (np.roll(self.pool.sample, 4099 * seed) * np.float32(scale)).astype(dtype)
-            flat = taken.reshape(-1)
+            sample = self.random(seed).astype(self.arrays[name].dtype)
+            flat = self.arrays[name].reshape(-1)
             for start in range(0, flat.size, sample.size):
                 part = flat[start:start + sample.size]
                 part[:] = sample[:part.size]
-        return taken
 
-    def make_f32(self, values):
-        taken = self.take(values.shape, NUMPY_TYPES["f32"])
-        taken[:] = values.astype(np.float32)
-        return taken
+    def add_vector(self, name, values=None):
+        shape = (self.cell.hidden,)
+        self.arrays[name] = self.take(shape, NUMPY_TYPES[self.cell.dtype])
+        self.vectors_f32[name] = self.take(shape, NUMPY_TYPES["f32"])
+        if values is not None:
+            self.arrays[name][:] = values
+            self.vectors_f32[name][:] = self.arrays[name].astype(np.float32)
+
+    def random(self, seed):
+        """SAMPLE_VALUES normal numbers."""
+        return np.roll(self.pool.sample, 4099 * seed)
 
     def problem(self):
         cell = self.cell
         dtype = VALUES[f"NF_{cell.dtype.upper()}"]
         problem = TYPES["nf_problem"](op=VALUES[f"NF_{cell.op.upper()}"], dtype=dtype, output=dtype, weight=dtype,
                                       hidden=cell.hidden)
-        if self.bias is not None:
+        if cell.op == "layer_norm":
             problem.bias = dtype
         if cell.residual:
             problem.residual = problem.sum = dtype
+        setattr(problem, "pass", VALUES[f"NF_{cell.pass_.upper()}"])
         return problem
 
     def arguments(self):
-        hidden = self.cell.hidden
         arguments = TYPES["nf_arguments"](rows=self.cell.rows, epsilon=EPSILON)
-        arguments.x = TYPES["nf_input"](address(self.x), hidden, 0)
-        arguments.y = TYPES["nf_output"](address(self.y), hidden, 0)
-        arguments.weight = address(self.weight)
-        arguments.bias = address(self.bias)
-        if self.cell.residual:
-            arguments.residual = TYPES["nf_input"](address(self.residual), hidden, 0)
-            arguments.sum = TYPES["nf_output"](address(self.sum), hidden, 0)
+        field_types = dict(TYPES["nf_arguments"]._fields_)
+        for name, values in self.arrays.items():
+            is_rows = field_types[name] in (TYPES["nf_input"], TYPES["nf_output"])
+            setattr(arguments, name, field_types[name](address(values), self.cell.hidden, 0) if is_rows
+                    else address(values))
         return arguments
 
 
 def address(values):
     return None if values is None else values.ctypes.data
-
-
-def pointer(values):
-    return ctypes.c_void_p(address(values))

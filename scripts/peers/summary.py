@@ -1,8 +1,9 @@
 """The table that is printed of a result."""
 
+import itertools
 import statistics
 
-from peers.grid import cell_of, regime
+from peers.grid import PASSES, cell_of, regime
 
 # The fastest of these is what we are compared with; the others are shown in the file alone.
 COMPARED = ["onednn", "onednn_debian", "pytorch", "onnxruntime", "ggml"]
@@ -37,15 +38,18 @@ def print_group(title, rows, figure, decimals, note=lambda row: ""):
 
 
 def print_peers(rows):
-    print(f"\n{'each peer by ours, geometric mean':<34}{'cells':>8}" + "".join(f"{name:>15}" for name in REGIMES))
+    print(f"\n{'each peer by ours, geometric mean':<34}{'cells':>8}" + "".join(f"{name:>14}" for name in REGIMES)
+          + "   least and its cell")
     for name in sorted({name for row in rows for name in row["peers"]}):
         means = []
         for regime_name in REGIMES:
             ratios = [row["peers"][name] / row["ours_ns"] for row in rows
                       if row["regime"] == regime_name and name in row["peers"]]
-            means.append(f"{statistics.geometric_mean(ratios):>15.2f}" if ratios else f"{'-':>15}")
-        cells = sum(name in row["peers"] for row in rows)
-        print(f"{name:<34}{cells:>8}" + "".join(means))
+            means.append(f"{statistics.geometric_mean(ratios):>14.2f}" if ratios else f"{'-':>14}")
+        measured = [row for row in rows if name in row["peers"]]
+        worst = min(measured, key=lambda row: row["peers"][name] / row["ours_ns"])
+        print(f"{name:<34}{len(measured):>8}" + "".join(means)
+              + f"{worst['peers'][name] / worst['ours_ns']:>8.2f}  {describe(worst)}")
 
 
 def print_summary(document):
@@ -55,10 +59,12 @@ def print_summary(document):
           f"last {machine['last_cache_bytes'] >> 10} KiB")
     print(", ".join(f"{name} {version}" for name, version in document["versions"].items()))
     print(f"Schedules: {document['schedules']}")
-    for threads in sorted({row["threads"] for row in rows}):
-        measured = [row for row in rows if row["threads"] == threads]
+    for threads, pass_ in itertools.product(sorted({row["threads"] for row in rows}), PASSES):
+        measured = [row for row in rows if row["threads"] == threads and row["pass"] == pass_]
+        if not measured:
+            continue
         ours = [row for row in measured if row["ours_ns"] is not None]
-        print(f"\nThreads: {threads}, cells: {len(measured)}")
+        print(f"\nThreads: {threads}, {pass_}, cells: {len(measured)}")
         if not ours:
             print("none of ours was measured: peers and copies are in the file")
             continue
