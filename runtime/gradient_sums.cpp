@@ -2,41 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
-#include "runtime/float_types.h"
 #include "runtime/kernel_table.h"
 #include "runtime/operands.h"
+#include "runtime/round_values.h"
 
 namespace normforge {
-
-namespace {
-
-// The type is a constant, so that rounding to it has no branches on it.
-template <nf_dtype type>
-[[gnu::flatten]] void round_values(void *rounded, const float *sums, int64_t count) {
-    for (int64_t index = 0; index < count; index++) {
-        store_value(rounded, type, index, sums[index]);
-    }
-}
-
-void store_values(void *stored, nf_dtype type, const float *sums, int64_t count) {
-    switch (type) {
-    case NF_F32:
-        std::memcpy(stored, sums, static_cast<size_t>(count) * sizeof *sums);
-        return;
-    case NF_F16:
-        return round_values<NF_F16>(stored, sums, count);
-    case NF_BF16:
-        return round_values<NF_BF16>(stored, sums, count);
-    case NF_NONE:
-    case NF_I8:
-    case NF_F8E4M3:
-        return;  // no weight and no bias; check_problem() lets none be quantised
-    }
-}
-
-}  // namespace
 
 int64_t gradient_values(const NormProblem &problem) {
     const int gradients = (problem.weight != NF_NONE) + (problem.bias != NF_NONE);
@@ -58,8 +29,12 @@ void add_values(float *__restrict sums, const float *__restrict values, int64_t 
 
 void store_gradients(const NormProblem &problem, const float *sums, void *dweight, void *dbias) {
     const float *bias_sums = sums + (problem.weight == NF_NONE ? 0 : problem.hidden);
-    store_values(dweight, problem.weight, sums, problem.hidden);
-    store_values(dbias, problem.bias, bias_sums, problem.hidden);
+    if (problem.weight != NF_NONE) {
+        round_values(dweight, problem.weight, sums, problem.hidden);
+    }
+    if (problem.bias != NF_NONE) {
+        round_values(dbias, problem.bias, bias_sums, problem.hidden);
+    }
 }
 
 GradientSums::GradientSums(const NormProblem &problem, float *workspace, int64_t first_slice)
