@@ -1,14 +1,21 @@
 // normforge: nf_run_on of the kernels that bench_peers.sh had generated, one library for each element of
 // peer_norms.h's table.
 
+#include <cstdlib>
+#include <memory>
 #include <stdexcept>
-#include <vector>
 
 #include "bench/peers/peer_of.h"
 #include "peer_norms.h"
 
 namespace normforge {
 namespace {
+
+constexpr int64_t kPage = 4096;
+
+struct Free {
+    void operator()(void *memory) const { std::free(memory); }
+};
 
 class Ours : public SimplePeer {
 public:
@@ -29,9 +36,10 @@ public:
         if (nf_describe(kernel, arguments.rows, &description) == NF_SUCCESS) {
             implementation = std::string(description.target) + "; " + description.source;
         }
-        workspace_.resize(nf_workspace_bytes_on(kernel, arguments.rows, arguments.groups, threads) /
-                          sizeof(float));
-        arguments_.workspace = workspace_.data();
+        // At a page, as all other operands.
+        const int64_t bytes = nf_workspace_bytes_on(kernel, arguments.rows, arguments.groups, threads);
+        workspace_.reset(std::aligned_alloc(kPage, (bytes / kPage + 1) * kPage));
+        arguments_.workspace = workspace_.get();
     }
 
     static const char *version() { return nf_version(); }
@@ -50,7 +58,7 @@ private:
     const nf_kernel *kernel_;
     nf_arguments arguments_;
     const nf_threads *threads_;
-    std::vector<float> workspace_;
+    std::unique_ptr<void, Free> workspace_;
 };
 
 }  // namespace
