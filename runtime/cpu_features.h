@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
+#include <string_view>
 
 namespace normforge {
 
@@ -18,6 +20,15 @@ inline constexpr CpuFeature kCpuFeatures[] = {
     {"avx512_zen4", 1u << 8},    {"avx512_sapphirerapids", 1u << 9},
     {"avx512_zen5", 1u << 10},
 };
+
+consteval uint64_t feature_bit(std::string_view name) {
+    for (const CpuFeature &feature : kCpuFeatures) {
+        if (feature.name == name) {
+            return feature.bit;
+        }
+    }
+    std::abort();  // not a constant, so a name that the table lacks does not compile
+}
 
 // The features of this CPU that its operating system lets programs use.
 uint64_t cpu_features();

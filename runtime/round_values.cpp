@@ -3,6 +3,12 @@
 #include <bit>
 #include <cstring>
 
+#include "runtime/cpu_features.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace normforge {
 
 namespace {
@@ -49,8 +55,9 @@ constexpr uint16_t half_code(float value) {
     return static_cast<uint16_t>(choose(is_above(magnitude, kInfinity), nan, number) | (bits >> 16 & 0x8000));
 }
 
+// Inlined, so that it is compiled for the instructions of its caller.
 template <uint16_t (*code_of)(float)>
-void round_to_codes(void *rounded, const float *values, int64_t count) {
+[[gnu::always_inline]] inline void round_to_codes(void *rounded, const float *values, int64_t count) {
     constexpr int64_t kAtOnce = 16;  // a number that compilers turn into vectors at any level of optimisation
     uint16_t codes[kAtOnce];
     auto *bytes = static_cast<char *>(rounded);
@@ -67,6 +74,41 @@ void round_to_codes(void *rounded, const float *values, int64_t count) {
     }
 }
 
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] void round_to_bfloats_by_avx2(void *rounded, const float *values, int64_t count) {
+    round_to_codes<bfloat_code>(rounded, values, count);
+}
+
+[[gnu::target("avx,f16c")]] void round_to_halves_by_f16c(void *rounded, const float *values, int64_t count) {
+    constexpr int64_t kAtOnce = 8;
+    auto *codes = static_cast<char *>(rounded);
+    int64_t first = 0;
+    for (; first + kAtOnce <= count; first += kAtOnce, codes += kAtOnce * sizeof(uint16_t)) {
+        const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(values + first), _MM_FROUND_TO_NEAREST_INT);
+        _mm_storeu_si128(reinterpret_cast<__m128i *>(codes), halves);
+    }
+    round_to_codes<half_code>(codes, values + first, count - first);
+}
+#endif
+
+void round_to_bfloats(void *rounded, const float *values, int64_t count) {
+#if defined(__x86_64__)
+    if (cpu_features() & feature_bit("avx2")) {
+        return round_to_bfloats_by_avx2(rounded, values, count);
+    }
+#endif
+    round_to_codes<bfloat_code>(rounded, values, count);
+}
+
+void round_to_halves(void *rounded, const float *values, int64_t count) {
+#if defined(__x86_64__)
+    if (cpu_features() & feature_bit("f16c")) {
+        return round_to_halves_by_f16c(rounded, values, count);
+    }
+#endif
+    round_to_codes<half_code>(rounded, values, count);
+}
+
 }  // namespace
 
 void round_values(void *rounded, nf_dtype type, const float *values, int64_t count) {
@@ -75,9 +117,9 @@ void round_values(void *rounded, nf_dtype type, const float *values, int64_t cou
         std::memcpy(rounded, values, static_cast<size_t>(count) * sizeof *values);
         return;
     case NF_F16:
-        return round_to_codes<half_code>(rounded, values, count);
+        return round_to_halves(rounded, values, count);
     case NF_BF16:
-        return round_to_codes<bfloat_code>(rounded, values, count);
+        return round_to_bfloats(rounded, values, count);
     case NF_NONE:
     case NF_I8:
     case NF_F8E4M3:

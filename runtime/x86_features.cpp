@@ -1,8 +1,6 @@
 #include "runtime/x86_features.h"
 
-#include <cstdlib>
 #include <iterator>
-#include <string_view>
 
 #include "runtime/cpu_features.h"
 
@@ -81,15 +79,6 @@ constexpr X86Words kForZen4 = kForNewer | kSse4a;
 constexpr X86Words kForZen5 = kForZen4 | kAvxVnni | kAvx512Vp2intersect;
 constexpr X86Words kForSapphireRapids =
     kForNewer | kAvxVnni | kAvx512Fp16 | kAmxTile | kAmxInt8 | kAmxBf16 | kTileState;
-
-consteval uint64_t feature_bit(std::string_view name) {
-    for (const CpuFeature &feature : kCpuFeatures) {
-        if (feature.name == name) {
-            return feature.bit;
-        }
-    }
-    std::abort();  // not a constant, so a name that the table lacks does not compile
-}
 
 struct Need {
     uint64_t feature;

@@ -1,5 +1,6 @@
 #include "runtime/round_values.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -12,22 +13,29 @@ namespace {
 
 class RoundedValues : public testing::TestWithParam<nf_dtype> {
 protected:
-    // As store_value has it, and no byte after the values.
+    // As store_value has it, all at once and a few at a time, and no byte after the values.
     static void expect_rounded(const std::vector<float> &values) {
         const nf_dtype type = GetParam();
-        const size_t bytes = values.size() * element_size(type);
-        std::vector<char> expected(bytes + 1, 7), rounded(bytes + 1, 7);
+        const size_t value_bytes = element_size(type);
+        std::vector<char> expected(values.size() * value_bytes + 1, 7);
         for (size_t index = 0; index < values.size(); index++) {
             store_value(expected.data(), type, static_cast<int64_t>(index), values[index]);
         }
-        round_values(rounded.data(), type, values.data(), static_cast<int64_t>(values.size()));
-        for (size_t index = 0; index < values.size(); index++) {
-            const auto place = static_cast<int64_t>(index);
-            const double exact = load_value(expected.data(), type, place);
-            const double value = load_value(rounded.data(), type, place);
-            ASSERT_EQ(std::bit_cast<uint64_t>(value), std::bit_cast<uint64_t>(exact)) << values[index];
+        for (const size_t at_once : {std::max<size_t>(values.size(), 1), kFew}) {
+            std::vector<char> rounded(expected.size(), 7);
+            for (size_t first = 0; first < values.size(); first += at_once) {
+                round_values(&rounded[first * value_bytes], type, &values[first],
+                             static_cast<int64_t>(std::min(at_once, values.size() - first)));
+            }
+            ASSERT_EQ(first_difference(rounded, expected), expected.size()) << at_once << " at a time";
         }
-        EXPECT_EQ(rounded.back(), 7);
+    }
+
+private:
+    static constexpr size_t kFew = 7;  // less than any vector
+
+    static size_t first_difference(const std::vector<char> &a, const std::vector<char> &b) {
+        return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
     }
 };
 
