@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Draws what bench_peers.sh measured: docs/peers_layer_norm.svg and docs/peers_rms_norm.svg.
+"""Draws what bench_peers.sh measured: docs/peers_OP.svg and docs/peers_OP_backward.svg of each op.
 
 Speed against hidden size, without a residual, on one thread: of one row, whose operands are in cache, and of
-enough rows that they are not. GB/s counts x and y once.
+enough rows that they are not. GB/s counts x and y once; backward x, dy and dx.
 """
 
 import argparse
+import itertools
 import json
 import math
 import pathlib
 
-from peers.grid import DTYPE_BYTES, OPS, cell_of, regime
+from peers.grid import OPS, PASSES, cell_of, regime
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 
@@ -38,14 +39,15 @@ LEGEND_LINE, LEGEND_TOP = 18, 44
 def speeds(row):
     """GB/s by series."""
     times = {"ours": row["ours_ns"], "copy": row["copy_ns"], **row["peers"]}
-    values = 2 * row["rows"] * row["hidden"] * DTYPE_BYTES[row["dtype"]]
-    return {name: values / ns for name, ns in times.items() if ns}
+    moved = cell_of(row).moved_bytes()
+    return {name: moved / ns for name, ns in times.items() if ns}
 
 
-def rows_of_panel(document, op, dtype, regime_name):
+def rows_of_panel(document, pass_, op, dtype, regime_name):
     """By hidden size. One row, or where operands are out of cache all rows."""
     rows = [row for row in document["rows"]
-            if (row["op"], row["dtype"], row["threads"], row["residual"]) == (op, dtype, 1, False)
+            if (row["pass"], row["op"], row["dtype"]) == (pass_, op, dtype)
+            and (row["threads"], row["residual"]) == (1, False)
             and regime(cell_of(row), document["machine"]) == regime_name
             and (row["rows"] == 1 or regime_name == "out of cache")]
     largest = {}
@@ -73,9 +75,9 @@ class Scale:
         return [self.base ** exponent for exponent in range(self.first, self.last + 1)]
 
 
-def draw_panel(document, op, dtype, title, left, top):
+def draw_panel(document, pass_, op, dtype, title, left, top):
     regime_name = PANEL_REGIMES[title]
-    rows = rows_of_panel(document, op, dtype, regime_name)
+    rows = rows_of_panel(document, pass_, op, dtype, regime_name)
     lines = [f'<text class="title" x="{left}" y="{top - 10}">{dtype}, {title}</text>']
     if not rows:
         return lines
@@ -132,18 +134,24 @@ def draw_legend(names):
     return lines
 
 
-def draw(document, op):
-    measured = {name for row in document["rows"] if row["op"] == op for name in speeds(row)}
+def draw(document, pass_, op):
+    """None where nothing of that was measured."""
+    rows = [row for row in document["rows"] if (row["pass"], row["op"]) == (pass_, op)]
+    measured = {name for row in rows for name in speeds(row)}
+    if not measured:
+        return None
+    counted = "x, dy and dx" if pass_ == "backward" else "x and y"
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}">',
              f"<style>{style()}</style>",
-             f'<text class="title" x="{LEFT}" y="20">{op}: GB/s of x and y against hidden size, one thread</text>',
+             f'<text class="title" x="{LEFT}" y="20">{op}, {pass_}: GB/s of {counted} against hidden size, '
+             "one thread</text>",
              f'<text class="number" x="{LEFT}" y="{HEIGHT - 8}">{document["machine"]["cpu"]}, '
              f'{" ".join(document["machine"]["isa"])}. Both axes logarithmic; slower than a hundredth of the '
              "fastest is drawn at the bottom.</text>"]
     lines += draw_legend([name for name in SERIES if name in measured])
     for row, dtype in enumerate(PANEL_DTYPES):
         for column, title in enumerate(PANEL_REGIMES):
-            lines += draw_panel(document, op, dtype, title, LEFT + column * (PANEL_WIDTH + GAP_X),
+            lines += draw_panel(document, pass_, op, dtype, title, LEFT + column * (PANEL_WIDTH + GAP_X),
                                 TOP + row * (PANEL_HEIGHT + GAP_Y))
     return "\n".join([*lines, "</svg>"]) + "\n"
 
@@ -154,8 +162,11 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=DOCS, metavar="FOLDER", help="by default docs")
     options = parser.parse_args()
     document = json.loads(options.result.read_text())
-    for op in OPS:
-        (options.out / f"peers_{op}.svg").write_text(draw(document, op))
+    for pass_, op in itertools.product(PASSES, OPS):
+        drawn = draw(document, pass_, op)
+        if drawn:
+            suffix = "_backward" if pass_ == "backward" else ""
+            (options.out / f"peers_{op}{suffix}.svg").write_text(drawn)
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ class Pool:
 class Operands:
     """Arrays by the names of nf_arguments' fields. Every one begins at a page, after the end of the one before it.
 
-    A pass has what it reads and writes beside the weight, and clear(), written() and expected(): what is checked of
-    it, by name, as a contender has left it and in f64.
+    A pass adds what it reads and writes beside the weight, and clear(), written() and expected(): what is checked,
+    by name, as a contender has left it and in f64.
     """
 
     def __init__(self, pool, cell):
