@@ -7,7 +7,7 @@ from peers.operands import NUMPY_TYPES, Operands
 from peers.reference import checked_places, wide
 
 STATISTICS_VALUES = 1 << 20  # in f64 at once
-# PyTorch sums the gradient of a bf16 weight over rows in bf16: of 524288 rows it is wrong by 0.9 of its size.
+# PyTorch's gradient of a bf16 weight is off by 0.9 of its size for 524288 rows, as sums in bf16 are.
 MOST_NARROW_ROWS = 512
 
 
