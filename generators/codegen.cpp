@@ -94,6 +94,9 @@ private:
         case OperandShape::row_values:
             return buffer(pointer_field(operand.offset), {{rows(), builder_.getInt32(1)}});
         case OperandShape::vector:
+            if (operand.id == OperandId::dweight || operand.id == OperandId::dbias) {
+                return buffer(pointer_field(operand.offset), {hidden(), {rows(), builder_.getInt32(0)}});
+            }
             return buffer(pointer_field(operand.offset), {hidden()});
         case OperandShape::number:
             return field(operand.offset, builder_.getFloatTy());
@@ -205,6 +208,13 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
     }
     inline_into_entry(module);
     separate_loop_choices(*module.getFunction(symbol));
+    std::vector<size_t> sums;
+    for (const Operand &operand : kernel.parameters) {
+        if (operand.id == OperandId::dweight || operand.id == OperandId::dbias) {
+            sums.push_back(operand.offset);
+        }
+    }
+    align_to_values(*module.getFunction(symbol), sums);
     if (kernel.contracted) {
         contract_products(module);
     }

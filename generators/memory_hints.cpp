@@ -21,11 +21,10 @@ namespace {
 
 constexpr uint64_t kLeastBytes = 16;  // of x86's non-temporal vector stores
 
-// Where in the entry's argument the pointer lies that the store goes by, or -1.
-int64_t offset_of_base(const llvm::StoreInst &store, const llvm::Function &entry, const llvm::DataLayout &layout) {
+// Where in the entry's argument the pointer lies that an address is made of, or -1.
+int64_t offset_of_base(const llvm::Value *address, const llvm::Function &entry, const llvm::DataLayout &layout) {
     constexpr unsigned kAnyDepth = 0;
-    const auto *base =
-        llvm::dyn_cast<llvm::LoadInst>(llvm::getUnderlyingObject(store.getPointerOperand(), kAnyDepth));
+    const auto *base = llvm::dyn_cast<llvm::LoadInst>(llvm::getUnderlyingObject(address, kAnyDepth));
     if (!base) {
         return -1;
     }
@@ -48,7 +47,8 @@ std::vector<uint64_t> mark_stores(llvm::Function &entry, const std::vector<Strea
             continue;
         }
         const uint64_t bytes = layout.getTypeStoreSize(store->getValueOperand()->getType());
-        const int64_t offset = offset_of_base(*store, entry, layout) - offsetof(nf_output, data);
+        const int64_t offset =
+            offset_of_base(store->getPointerOperand(), entry, layout) - offsetof(nf_output, data);
         for (size_t index = 0; index < rows.size() && bytes >= kLeastBytes; index++) {
             if (static_cast<int64_t>(rows[index].offset) == offset) {
                 store->setMetadata(llvm::LLVMContext::MD_nontemporal, non_temporal);
@@ -89,6 +89,38 @@ void prefetch_to_second_cache(llvm::Function &entry) {
         if (call && call->getIntrinsicID() == llvm::Intrinsic::prefetch) {
             llvm::Type *type = call->getArgOperand(kLocalityArgument)->getType();
             call->setArgOperand(kLocalityArgument, llvm::ConstantInt::get(type, kSecondCache));
+        }
+    }
+}
+
+void align_to_values(llvm::Function &entry, const std::vector<size_t> &offsets) {
+    const llvm::Align of_value(sizeof(float));
+    const llvm::DataLayout &layout = entry.getParent()->getDataLayout();
+    const auto is_meant = [&](const llvm::Value *address) {
+        const int64_t offset = offset_of_base(address, entry, layout);
+        return std::ranges::any_of(offsets, [&](size_t one) { return static_cast<int64_t>(one) == offset; });
+    };
+    const auto align_argument = [&](llvm::IntrinsicInst &call, unsigned index) {
+        if (is_meant(call.getArgOperand(index))) {
+            call.removeParamAttr(index, llvm::Attribute::Alignment);
+            call.addParamAttr(index, llvm::Attribute::getWithAlignment(entry.getContext(), of_value));
+        }
+    };
+    for (llvm::Instruction &instruction : llvm::instructions(entry)) {
+        if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+            if (is_meant(load->getPointerOperand())) {
+                load->setAlignment(of_value);
+            }
+        } else if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+            if (is_meant(store->getPointerOperand())) {
+                store->setAlignment(of_value);
+            }
+        } else if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
+            if (call->getIntrinsicID() == llvm::Intrinsic::masked_load) {
+                align_argument(*call, 0);
+            } else if (call->getIntrinsicID() == llvm::Intrinsic::masked_store) {
+                align_argument(*call, 1);
+            }
         }
     }
 }

@@ -248,7 +248,7 @@ private:
 NormStages define_norm(const NormProblem &problem, const Knobs &knobs, const NormInputs &inputs,
                        const ValueConversion &conversion) {
     const NormValues values(problem, inputs, conversion);
-    return problem.pass == NF_BACKWARD ? define_gradient(problem, knobs, values, inputs.rows)
+    return problem.pass == NF_BACKWARD ? define_gradient(problem, knobs, values)
                                        : ForwardPass(problem, knobs, values, inputs.rows).define();
 }
 

@@ -92,7 +92,6 @@ public:
         }
         // Sums over rows come before the rows, which may lie over what these are made of.
         saved_ = add_outputs("output_row_values", OperandShape::row_values);
-        vector_ = add_outputs("output_vectors", OperandShape::vector);
         rows_ = add_outputs("output_rows", OperandShape::rows);
     }
 
@@ -124,9 +123,11 @@ private:
         std::vector<Halide::Type> types;
         for (const Operand &operand : kOperands) {
             const nf_dtype type = operand_type(problem_, operand);
-            if (operand.shape == shape && type != NF_NONE && is_written(problem_, operand)) {
+            const bool fits =
+                operand.shape == shape || (shape == OperandShape::rows && operand.shape == OperandShape::vector);
+            if (fits && type != NF_NONE && is_written(problem_, operand)) {
                 // Sums over rows are partial ones here.
-                types.push_back(stored_type(shape == OperandShape::vector ? NF_F32 : type));
+                types.push_back(stored_type(operand.shape == OperandShape::vector ? NF_F32 : type));
             }
         }
         return types.empty() ? nullptr : this->template add_output<Halide::Func>(name, types, dimensions(shape));
@@ -167,9 +168,11 @@ private:
             stages.saved.bound(stages.vars.r, 0, rows);
             *saved_ = stages.saved;
         }
-        if (vector_) {
-            stages.vector.output_buffers()[0].dim(0).set_bounds(0, hidden);
-            *vector_ = stages.vector;
+        if (problem_.pass == NF_BACKWARD) {
+            const int sums = (problem_.weight != NF_NONE) + (problem_.bias != NF_NONE);
+            for (int index = 0; index < sums; index++) {
+                stages.rows.output_buffers()[index].dim(1).set_stride(0);
+            }
         }
     }
 
@@ -207,7 +210,6 @@ private:
     std::map<OperandId, Halide::GeneratorInput<Buffer<>> *> buffers_;
     std::map<OperandId, Halide::GeneratorInput<float> *> numbers_;
     OutputFunc *saved_ = nullptr;
-    OutputFunc *vector_ = nullptr;
     OutputFunc *rows_ = nullptr;
 };
 

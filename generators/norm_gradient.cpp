@@ -16,10 +16,9 @@ public:
         : problem_(problem), knobs_(knobs), values_(values), row_{row_lanes(problem, knobs)},
           has_mean_(problem.op == NF_LAYER_NORM) {}
 
-    NormStages define(const Expr &rows) {
+    NormStages define() {
         define_slice_values();
-        define_dx();
-        define_sums_over(rows);
+        define_rows();
         return stages_;
     }
 
@@ -98,48 +97,48 @@ private:
         })(r_);
     }
 
-    void define_dx() {
+    // dx and dresidual, and the partial sums of dweight and dbias in f32, row after row: their rows are one.
+    void define_rows() {
+        Expr dy = values_.value(OperandId::dy, i_, r_);
+        Expr n = normalised(i_, r_);
         Expr inner = weighted_gradient(i_, r_);
         if (has_mean_) {
             inner -= slice_value(kMeanGradient, r_);
         }
-        Expr gradient = rstd(r_) * (inner - normalised(i_, r_) * slice_value(kProjection, r_));
+        Expr gradient = rstd(r_) * (inner - n * slice_value(kProjection, r_));
         if (values_.has(OperandId::dsum)) {
             gradient += values_.value(OperandId::dsum, i_, r_);
         }
-        std::vector<Expr> outputs = {values_.stored(OperandId::dx, gradient)};
-        if (values_.has(OperandId::dresidual)) {
-            outputs.push_back(values_.stored(OperandId::dresidual, gradient));
-        }
-        Func written("written");
-        written(i_, r_) = Tuple(outputs);
-        define_rows(stages_, written, problem_, knobs_);
-    }
-
-    // The partial sums of dweight and dbias, in f32, row after row.
-    void define_sums_over(const Expr &rows) {
-        RDom row(0, rows, "row");
-        Expr dy = values_.value(OperandId::dy, i_, row);
         std::vector<Expr> terms;
         if (values_.has(OperandId::dweight)) {
-            terms.push_back(dy * values_.rounded(normalised(i_, row), problem_.normalised));
+            terms.push_back(dy * values_.rounded(n, problem_.normalised));
         }
         if (values_.has(OperandId::dbias)) {
             terms.push_back(dy);
         }
-        if (terms.empty()) {
-            return;
+        std::vector<OperandId> rows;
+        std::vector<Expr> nothing(terms.size(), undef<float>());
+        for (const OperandId id : {OperandId::dx, OperandId::dresidual}) {
+            if (values_.has(id)) {
+                rows.push_back(id);
+                nothing.push_back(undef(values_.stored(id, gradient).type()));
+            }
         }
-        stages_.slice_sums = Func("slice_sums");
-        stages_.slice_sums(i_) = Tuple(std::vector<Expr>(terms.size(), 0.0f));
-        const std::vector<Expr> sums = elements(stages_.slice_sums(i_));
+        stages_.rows = Func("rows");
+        stages_.rows(i_, r_) = Tuple(nothing);
+        const auto sum = [this](size_t term) { return Expr(stages_.rows(i_, r_)[static_cast<int>(term)]); };
+        if (!terms.empty()) {
+            // There is no such row. That dx mentions a sum has Halide compute all values before it stores one, so
+            // that no load waits for stores of other addresses that look the same (those of the last 12 bits).
+            gradient = select(r_ < 0, sum(0), gradient);
+        }
         for (size_t term = 0; term < terms.size(); term++) {
-            terms[term] += sums[term];
+            terms[term] = select(r_ == 0, 0.0f, sum(term)) + terms[term];
         }
-        stages_.slice_sums(i_) = Tuple(terms);
-        stages_.vector = Func("vector");
-        stages_.vector(i_) = Tuple(sums);
-        stages_.slice_row = row.x;
+        for (const OperandId id : rows) {
+            terms.push_back(values_.stored(id, gradient));
+        }
+        stages_.rows(i_, r_) = Tuple(terms);
     }
 
     const NormProblem &problem_;
@@ -155,9 +154,8 @@ private:
 
 }  // namespace
 
-NormStages define_gradient(const NormProblem &problem, const Knobs &knobs, const NormValues &values,
-                           const Expr &rows) {
-    return BackwardPass(problem, knobs, values).define(rows);
+NormStages define_gradient(const NormProblem &problem, const Knobs &knobs, const NormValues &values) {
+    return BackwardPass(problem, knobs, values).define();
 }
 
 }  // namespace normforge

@@ -49,16 +49,13 @@ struct NormStages {
     std::vector<Halide::Func> row_values;    // (r) what all values of a row share
     std::vector<Halide::Func> block_values;  // (r / block) of blocks of rows; update 0 goes over a block's rows
     // What the problem writes; a Tuple where it is of several operands, undefined where it is of none.
-    Halide::Func rows;    // (i, r)
-    Halide::Func saved;   // (r), beside each row
-    Halide::Func vector;  // (i), of slice_sums
-    WrittenRow written;   // of rows' update 0, where rows are written from their end; else undefined
-    // Backward, whose sums over rows come between a row's sums and its values: (r) what those need of the row. At
-    // most slice_rows rows come at once.
+    Halide::Func rows;   // (i, r); backward: of the sums over rows too, whose rows are one
+    Halide::Func saved;  // (r), beside each row
+    WrittenRow written;  // of rows' update 0, where rows are written from their end; else undefined
+    // Backward, whose rows are written down their columns, by update 0 and with the sums over rows: (r) what those
+    // need of the row. At most slice_rows rows come at once.
     Halide::Func slice_values;
     int slice_rows;
-    Halide::Func slice_sums;  // (i), summed over rows by its update 0
-    Halide::RVar slice_row;   // of that update
 };
 
 }  // namespace normforge

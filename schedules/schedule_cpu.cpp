@@ -61,9 +61,6 @@ public:
                 .store_in(MemoryType::Stack)
                 .bound_storage(stages_.vars.r, stages_.slice_rows);
         }
-        if (stages_.vector.defined()) {
-            arrange_vector();
-        }
         if (knobs_.writing == kDescending) {
             arrange_descending_rows();
         } else {
@@ -135,27 +132,32 @@ private:
 
     void arrange_rows() {
         const auto &[i, r, l, c] = stages_.vars;
-        Func &rows = stages_.rows;
+        stages_.rows.bound(i, 0, hidden_);
+        Stage writing = in_slices_ ? stages_.rows.update(0) : Stage(stages_.rows);
         Var vector_index("vector_index"), part("part"), step("step"), of_pair("of_pair");
-        rows.bound(i, 0, hidden_);
-        rows.split(i, vector_index, part, vector_values(), TailStrategy::Predicate);
+        writing.split(i, vector_index, part, vector_values(), TailStrategy::Predicate);
         if (writes_in_pairs_) {
-            rows.split(part, part, of_pair, 2).reorder(part, of_pair).unroll(of_pair);
+            writing.split(part, part, of_pair, 2).reorder(part, of_pair).unroll(of_pair);
         }
-        rows.vectorize(part);
-        rows.split(vector_index, step, vector_index, knobs_.vector * knobs_.unroll / vector_values(),
+        writing.vectorize(part);
+        writing
+            .split(vector_index, step, vector_index, knobs_.vector * knobs_.unroll / vector_values(),
                    TailStrategy::GuardWithIf)
             .unroll(vector_index);
         if (in_blocks_) {
-            rows.split(r, block_, row_, knobs_.block, TailStrategy::GuardWithIf);
+            writing.split(r, block_, row_, knobs_.block, TailStrategy::GuardWithIf);
+        }
+        if (in_slices_) {
+            // All rows for some vectors of places, whose sums stay in registers.
+            writing.reorder(vector_index, r, step);
         }
         if (knobs_.weights == kShared) {
-            rows.reorder(vector_index, row_, step, block_).unroll(row_);
+            writing.reorder(vector_index, row_, step, block_).unroll(row_);
         }
         if (knobs_.weights == kShared) {
-            prefetch(rows, step, block_);
+            prefetch(writing, step, block_);
         } else {
-            prefetch(rows, vector_index, r);
+            prefetch(writing, vector_index, r);
         }
     }
 
@@ -178,27 +180,6 @@ private:
                 writing.prefetch(stream, at, row, knobs_.prefetch, PrefetchBoundStrategy::GuardWithIf);
             }
         }
-    }
-
-    // Sums over rows: some vectors of places at a time, in registers, all rows for each.
-    void arrange_vector() {
-        const Var &i = stages_.vars.i;
-        const int width = knobs_.vector * knobs_.unroll;
-        Var step("step"), place("place");
-        stages_.vector.bound(i, 0, hidden_);
-        stages_.vector.split(i, step, place, width, TailStrategy::Predicate).vectorize(place);
-        Func &sums = stages_.slice_sums;
-        sums.compute_at(stages_.vector, step).store_in(MemoryType::Stack).bound_storage(i, width);
-        const auto unroll_vectors = [&](Stage stage, bool over_rows) {
-            Var all("all"), part("part");
-            stage.split(i, i, part, knobs_.vector, TailStrategy::Predicate).vectorize(part);
-            stage.split(i, all, i, knobs_.unroll, TailStrategy::GuardWithIf).unroll(i);
-            if (over_rows) {
-                stage.reorder(part, i, stages_.slice_row, all);
-            }
-        };
-        unroll_vectors(sums, false);
-        unroll_vectors(sums.update(0), true);
     }
 
     NormStages &stages_;

@@ -36,7 +36,8 @@ bool sums_in_pairs(const NormProblem &problem, const Knobs &knobs) {
 }
 
 bool writes_in_pairs(const NormProblem &problem, const Knobs &knobs) {
-    return is_of_whole_pairs(problem, knobs) && knobs.unroll > 1 &&
+    // Sums over rows are f32.
+    return problem.pass == NF_FORWARD && is_of_whole_pairs(problem, knobs) && knobs.unroll > 1 &&
            std::ranges::all_of(kOperands, [&](const Operand &operand) {
                return !is_along_row(problem, operand) || is_bf16_or_absent(problem, operand);
            });

@@ -32,7 +32,7 @@ const Pairs kPairs[] = {
     {"scaled_f32_weight", "op=rms_norm,dtype=bf16,weight=f32,output=i8,scale=per_row,hidden=4096", 16, 4, 4, false,
      false},
     {"scaled", "op=rms_norm,dtype=bf16,output=i8,scale=per_row,hidden=4096", 16, 4, 4, true, false},
-    {"backward", "op=layer_norm,pass=backward,dtype=bf16,saved_statistics=yes,hidden=4096", 16, 4, 4, true, true},
+    {"backward", "op=layer_norm,pass=backward,dtype=bf16,saved_statistics=yes,hidden=4096", 16, 4, 4, true, false},
     {"backward_f32_weight", "op=layer_norm,pass=backward,dtype=bf16,weight=f32,saved_statistics=yes,hidden=4096",
      16, 4, 4, false, false},
 };
