@@ -29,21 +29,11 @@ unsigned lane_count(const llvm::Value &vector) {
     return llvm::cast<llvm::FixedVectorType>(vector.getType())->getNumElements();
 }
 
-// The vector of f32 whose bf16 codes these integers of 32 bits are, by the formula in value_types; else null.
+// The vector of f32 whose bf16 codes these integers are, else null.
 llvm::Value *rounded_vector(llvm::Value *codes) {
-    llvm::Value *bits = nullptr;
-    llvm::Value *value = nullptr;
-    llvm::Value *added = nullptr;
-    llvm::CmpPredicate predicate;
-    const auto added_unless_nan =
-        m_Select(m_FCmp(predicate, m_Value(value), m_AnyZeroFP()), m_Zero(), m_Value(added));
-    const bool is_rounded =
-        match(codes, m_LShr(m_c_Add(added_unless_nan, m_Value(bits)), m_SpecificInt(16))) &&
-        predicate == llvm::CmpInst::FCMP_UNO && match(bits, m_BitCast(m_Specific(value))) &&
-        match(added, m_Add(m_And(m_LShr(m_Specific(bits), m_SpecificInt(16)), m_One()), m_SpecificInt(0x7fff)));
-    return is_rounded && llvm::isa<llvm::FixedVectorType>(value->getType()) ? value : nullptr;
+    llvm::Value *value = rounded_to_bfloat(codes);
+    return value && llvm::isa<llvm::FixedVectorType>(value->getType()) ? value : nullptr;
 }
-
 // Codes that are stored, and the one or two vectors of f32, of 8 or 16 lanes, that they are made of.
 struct Rounding {
     llvm::StoreInst *store;
@@ -161,6 +151,20 @@ void replace(const std::vector<Rounding> &roundings) {
 }
 
 }  // namespace
+
+llvm::Value *rounded_to_bfloat(llvm::Value *codes) {
+    llvm::Value *bits = nullptr;
+    llvm::Value *value = nullptr;
+    llvm::Value *added = nullptr;
+    llvm::CmpPredicate predicate;
+    const auto added_unless_nan =
+        m_Select(m_FCmp(predicate, m_Value(value), m_AnyZeroFP()), m_Zero(), m_Value(added));
+    const bool is_rounded =
+        match(codes, m_LShr(m_c_Add(added_unless_nan, m_Value(bits)), m_SpecificInt(16))) &&
+        predicate == llvm::CmpInst::FCMP_UNO && match(bits, m_BitCast(m_Specific(value))) &&
+        match(added, m_Add(m_And(m_LShr(m_Specific(bits), m_SpecificInt(16)), m_One()), m_SpecificInt(0x7fff)));
+    return is_rounded ? value : nullptr;
+}
 
 void round_by_bfloat_instructions(llvm::Module &module) {
     for (llvm::Function &function : module) {

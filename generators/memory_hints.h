@@ -16,4 +16,8 @@ void prefetch_to_second_cache(llvm::Function &entry);
 // their size: where the rows do not, the entry goes to a copy of itself as it was.
 void stream_stores(llvm::Function &entry, const std::vector<StreamedRows> &rows);
 
+// The same for NEON, whose hint goes with pairs of registers, at any address, and leaves the order of stores as it
+// is: two stores side by side become one of a pair.
+void hint_streamed_stores(llvm::Function &entry, const std::vector<StreamedRows> &rows);
+
 }  // namespace normforge

@@ -83,7 +83,7 @@ constexpr X86Words kForSapphireRapids =
     kForNewer | kAvxVnni | kAvx512Fp16 | kAmxTile | kAmxInt8 | kAmxBf16 | kTileState;
 
 consteval uint64_t feature_bit(std::string_view name) {
-    for (const CpuFeature &feature : kCpuFeatures) {
+    for (const CpuFeature &feature : kX86Features) {
         if (feature.name == name) {
             return feature.bit;
         }
@@ -109,7 +109,7 @@ constexpr Need kNeeds[] = {
     {feature_bit("avx512_sapphirerapids"), kForSapphireRapids},
     {feature_bit("avx512_zen5"), kForZen5},
 };
-static_assert(std::size(kNeeds) == std::size(kCpuFeatures));
+static_assert(std::size(kNeeds) == std::size(kX86Features));
 
 }  // namespace
 

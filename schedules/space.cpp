@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "runtime/operands.h"
+#include "schedules/target.h"
 
 namespace normforge {
 
@@ -18,7 +19,7 @@ constexpr int64_t kColdBytes = int64_t{8} << 20;
 
 // f32 values in the widest vector register.
 int native_vector(const Halide::Target &target) {
-    return target.natural_vector_size(Halide::Float(32));
+    return vector_bits(target) / 32;
 }
 
 // The smallest power of two that holds a row, but no less than the smallest vector: wider than that, lanes idle.
@@ -80,6 +81,10 @@ std::string check(const NormProblem &problem, const Knobs &knobs, const Halide::
     if (knobs.stores == kStreaming && knobs.vector * written_value_bytes(problem) < kLeastStreamedBytes) {
         return "stores=streaming is for vectors of 16 bytes and more in the rows that are written";
     }
+    if (knobs.stores == kStreaming && is_arm(target) && vector_bits(target) > 128) {
+        // LLVM 23 loses SVE's hint where two registers make an address.
+        return "stores=streaming is for registers of 128 bits on ARM";
+    }
     if (knobs.stores == kStreaming && problem.hidden % knobs.vector != 0) {
         return "stores=streaming is for rows of whole vectors";
     }
@@ -138,7 +143,8 @@ Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
         knobs.accumulators = portable_lanes(problem) / knobs.vector;
     }
     knobs.unroll = static_cast<int>(std::min<int64_t>(4, useful_lanes(problem) / knobs.vector));
-    if (problem.dtype == NF_F16 && knobs.vector == 16 && problem.hidden >= 1024 && problem.portable == NF_NO) {
+    if (problem.dtype == NF_F16 && knobs.vector == 16 && !is_arm(target) && problem.hidden >= 1024 &&
+        problem.portable == NF_NO) {
         // As many lanes of half the width: conversions of 16 f16 values are two of 8 (Zen 4: 0.79 of the time for
         // rms_norm of 4096 values, 0.91 for layer_norm).
         knobs.vector /= 2;
@@ -182,7 +188,8 @@ std::vector<RowsSchedule> heuristic_for_rows(const NormProblem &problem, const H
     // and beside streaming stores; from 1024 on it is longer (Zen 4, f32).
     many.block = problem.hidden <= kShortRow ? 8 : 1;
     add(kManyRows, many);
-    if (written_value_bytes(problem) < sizeof(float)) {
+    // ARM's cores see by themselves that lines are written whole; what the hint is worth there was not measured.
+    if (written_value_bytes(problem) < sizeof(float) || is_arm(target)) {
         return result;
     }
     Knobs cold = result.back().knobs;
