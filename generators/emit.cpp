@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "generators/codegen.h"
+#include "schedules/space.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -79,6 +80,7 @@ std::vector<StreamedRows> streamed_rows(const KernelSpec &spec) {
 }
 
 std::string lower(const KernelSpec &spec, const std::string &function, Halide::OutputFileType type) {
+    require_fit(spec.problem, spec.knobs, spec.target);  // the generator knows the target that is lowered for
     auto generator = Halide::Internal::GeneratorRegistry::create(
         field_text(spec.problem.op), Halide::GeneratorContext(lowering_target(spec.target)));
     visit_fields(spec.problem, [&](const std::string &name, const auto &field) {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "runtime/operands.h"
+#include "runtime/user_error.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -103,6 +104,12 @@ std::string check(const NormProblem &problem, const Knobs &knobs, const Halide::
         return "sums=lane_pivot needs three values in every lane";
     }
     return "";
+}
+
+void require_fit(const NormProblem &problem, const Knobs &knobs, const Halide::Target &target) {
+    if (const std::string reason = check(problem, knobs, target); !reason.empty()) {
+        throw UserError("knobs " + to_text(knobs) + " do not fit " + to_text(problem) + ": " + reason);
+    }
 }
 
 std::vector<Knobs> enumerate(const NormProblem &problem, const Halide::Target &target) {

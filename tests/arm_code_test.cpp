@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generators/emit.h"
+#include "runtime/user_error.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
 #include "tests/assembly.h"
@@ -148,6 +149,22 @@ TEST_P(ArmCode, StreamsRowsOnlyWhereAsked) {
     const Instructions streamed = instructions(emit(streaming, EmitForm::assembly));
     EXPECT_EQ(count_matches(streamed, "^stnp\\s+q"), static_cast<size_t>(spec.knobs.unroll / 2));
     EXPECT_EQ(count_matches(streamed, "^(dmb|dsb)"), 0u);
+}
+
+// By itself Halide would make wrong code.
+TEST(ArmGenerators, RefuseToLetHalideMakeSve) {
+    auto generator = Halide::Internal::GeneratorRegistry::create(
+        "rms_norm", Halide::GeneratorContext(kernel_target("arm-64-linux-sve2-256")));
+    EXPECT_THROW(generator->build_module("kernel"), UserError);
+}
+
+// The target's own limits count, not those of what Halide lowers for.
+TEST(ArmGenerators, RefuseKnobsThatDoNotFitTheTarget) {
+    const NormProblem problem = default_problem(NF_RMS_NORM, 4096);
+    const Halide::Target target = kernel_target("arm-64-linux-sve2-256");
+    KernelSpec spec{problem, heuristic(problem, target), target};
+    spec.knobs.stores = kStreaming;
+    EXPECT_THROW(emit(spec, EmitForm::object), UserError);
 }
 
 }  // namespace
