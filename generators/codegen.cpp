@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "HalideRuntime.h"
+#include "generators/arm_machine.h"
 #include "generators/bfloat_rounding.h"
 #include "generators/bfloat_shuffles.h"
-#include "generators/bfloat_truncation.h"
 #include "generators/contraction.h"
 #include "generators/machine_code.h"
 #include "generators/memory_hints.h"
@@ -33,8 +33,6 @@
 namespace normforge {
 
 namespace {
-
-constexpr int kNeonBits = 128;
 
 [[noreturn]] void broken(const std::string &what) {
     std::fprintf(stderr, "normforge: internal error in code generation: %s\n", what.c_str());
@@ -161,32 +159,6 @@ void inline_into_entry(llvm::Module &module) {
     module_passes.run(module, modules);
 }
 
-void compile_for(const ArmMachine &machine, llvm::Module &module) {
-    module.setTargetTriple(llvm::Triple("aarch64-unknown-linux-gnu"));
-    const unsigned scale = static_cast<unsigned>(machine.vector_bits) / kNeonBits;
-    for (llvm::Function &function : module) {
-        function.addFnAttr("target-features", machine.features);
-        function.addFnAttr("target-cpu", "generic");
-        function.addFnAttr("tune-cpu", "generic");
-        if (machine.features.find("sve") != std::string::npos) {
-            // The length is known: one register holds each vector, and no tail of it is masked.
-            function.addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(module.getContext(), scale, scale));
-        }
-    }
-}
-
-void convert_narrow_values(llvm::Module &module, const ArmMachine &machine) {
-    const bool is_wide = machine.vector_bits > kNeonBits;
-    if (!is_wide) {
-        join_narrow_stores(module, 8);  // SVE stores one vector cut to fewer bits
-    }
-    if (machine.rounds_bfloats && is_wide) {
-        round_in_scalable_vectors(module, machine.vector_bits);
-    } else if (machine.rounds_bfloats) {
-        truncate_to_bfloats(module);
-    }
-}
-
 void convert_narrow_values(llvm::Module &module, const NarrowingMeans &means) {
     // Where stores cut integers, joining pays only for what is then packed in another way.
     join_narrow_stores(module, means.stores_narrowed ? 16 : 8);
@@ -230,14 +202,14 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
         }
     }
     if (kernel.arm) {
-        compile_for(*kernel.arm, module);
+        compile_for(module, *kernel.arm);
     }
     inline_into_entry(module);
     if (kernel.contracted) {
         contract_products(module);
     }
     if (kernel.arm) {
-        convert_narrow_values(module, *kernel.arm);
+        convert_by_arm(module, *kernel.arm);
     } else {
         convert_narrow_values(module, kernel.narrowing);
     }
