@@ -151,8 +151,9 @@ void write_library(const std::string &name, const std::filesystem::path &folder,
         throw UserError("library " + name + " has no kernels; it must have at least one");
     }
     const std::vector<TableKernel> table = table_kernels(kernels);
+    const std::string bytes = make_archive(library_members(name, kernels, table));
     PendingFile archive(folder / ("lib" + name + ".a"));
-    archive.write(make_archive(library_members(name, kernels, table)));
+    archive.write(bytes);
     PendingFile header(folder / (name + ".h"));
     header.write(header_text(name, table));
     if (kind == LibraryKind::shared_library) {
