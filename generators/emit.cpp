@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "generators/codegen.h"
+#include "schedules/space.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -79,8 +80,9 @@ std::vector<StreamedRows> streamed_rows(const KernelSpec &spec) {
 }
 
 std::string lower(const KernelSpec &spec, const std::string &function, Halide::OutputFileType type) {
-    auto generator = Halide::Internal::GeneratorRegistry::create(field_text(spec.problem.op),
-                                                                 Halide::GeneratorContext(spec.target));
+    require_fit(spec.problem, spec.knobs, spec.target);  // the generator knows the target that is lowered for
+    auto generator = Halide::Internal::GeneratorRegistry::create(
+        field_text(spec.problem.op), Halide::GeneratorContext(lowering_target(spec.target)));
     visit_fields(spec.problem, [&](const std::string &name, const auto &field) {
         if (name != "op") {
             generator->set_generatorparam_value(name, field_text(field));
@@ -121,7 +123,11 @@ std::string emit(const KernelSpec &spec, EmitForm form) {
                          spec.problem.portable == NF_NO && has_fma(target),
                          streamed_rows(spec),
                          {rounds_bfloats(target), shuffles_bytes(target), permutes_words(target),
-                          permutes_words_at_once(target), stores_narrowed(target)}};
+                          permutes_words_at_once(target), stores_narrowed(target)},
+                         {}};
+    if (is_arm(target)) {
+        kernel.arm = {machine_features(target), vector_bits(target), rounds_bfloats(target)};
+    }
     if (form == EmitForm::stmt) {
         return lower(spec, kernel.function, Halide::OutputFileType::stmt);
     }

@@ -29,7 +29,9 @@ const std::string kTools = kSystem + "|fmt/.*";
 
 const std::vector<Rule> kRules = {
     // Of the system, what threads need.
-    {"runtime", {}, kStandard + R"(|(cpuid|immintrin|pthread|sched|unistd)\.h|linux/futex\.h|sys/syscall\.h)"},
+    {"runtime",
+     {},
+     kStandard + R"(|(cpuid|immintrin|pthread|sched|unistd)\.h|linux/futex\.h|sys/(auxv|syscall)\.h)"},
     {"schedules", {"runtime"}, kStandard + R"(|Halide\.h)"},
     {"generators", {"runtime", "schedules"}, kSystem + R"(|Halide(Runtime)?\.h|llvm/.*)"},
     {"autotune/base", {"runtime"}, kTools + "|llvm/.*"},

@@ -157,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(Op, TuneTest, testing::Values(NF_LAYER_NORM, NF_RMS_NOR
                          [](const auto &op) { return field_text(op.param); });
 
 TEST_F(TunerTest, RefusesATargetThatThisCpuCannotRun) {
-    for (const CpuFeature &feature : kCpuFeatures) {
+    for (const CpuFeature &feature : kX86Features) {
         if (cpu_features() & feature.bit) {
             continue;
         }
@@ -173,6 +173,18 @@ TEST_F(TunerTest, RefusesATargetThatThisCpuCannotRun) {
     }
     GTEST_SKIP() << "this CPU has every feature that a target can name";
 }
+
+#if defined(__x86_64__)
+TEST_F(TunerTest, RefusesAnotherArchitecture) {
+    try {
+        tune(request(NF_RMS_NORM, "arm-64-linux"), database_, progress_);
+        FAIL() << "tuned for ARM";
+    } catch (const UserError &error) {
+        EXPECT_PRED_FORMAT2(testing::IsSubstring, "this CPU lacks neon", error.what());
+    }
+    EXPECT_TRUE(database_.sessions().empty());
+}
+#endif
 
 }  // namespace
 }  // namespace normforge

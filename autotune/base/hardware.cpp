@@ -113,12 +113,12 @@ Hardware detect_hardware(const std::filesystem::path &root) {
 
 std::string feature_names(uint64_t features) {
     std::string names;
-    for (const CpuFeature &feature : kCpuFeatures) {
+    visit_cpu_features([&](const CpuFeature &feature) {
         if (features & feature.bit) {
             names += names.empty() ? "" : ",";
             names += feature.name;
         }
-    }
+    });
     return names;
 }
 

@@ -4,6 +4,8 @@
 extern "C" {
 extern const char kEmbeddedRuntimeArchive[];
 extern const char kEmbeddedRuntimeArchiveEnd[];
+extern const char kEmbeddedArmRuntimeArchive[];
+extern const char kEmbeddedArmRuntimeArchiveEnd[];
 extern const char kEmbeddedApiHeader[];
 extern const char kEmbeddedApiHeaderEnd[];
 }
@@ -12,6 +14,10 @@ namespace normforge {
 
 std::string_view embedded_runtime_archive() {
     return {kEmbeddedRuntimeArchive, kEmbeddedRuntimeArchiveEnd};
+}
+
+std::string_view embedded_arm_runtime_archive() {
+    return {kEmbeddedArmRuntimeArchive, kEmbeddedArmRuntimeArchiveEnd};
 }
 
 std::string_view embedded_api_header() {
