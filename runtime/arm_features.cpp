@@ -28,15 +28,6 @@ constexpr bool has_all(uint64_t word, uint64_t bits) {
     return (word & bits) == bits;
 }
 
-consteval uint64_t feature_bit(std::string_view name) {
-    for (const CpuFeature &feature : kArmFeatures) {
-        if (feature.name == name) {
-            return feature.bit;
-        }
-    }
-    std::abort();  // not a constant, so a name that the table lacks does not compile
-}
-
 struct Need {
     uint64_t feature;
     uint64_t hwcap;

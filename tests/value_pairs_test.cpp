@@ -39,9 +39,9 @@ const Pairs kPairs[] = {
      16, 4, 4, false, false},
 };
 
-class ValuePairs : public testing::TestWithParam<Pairs> {};
+class RowsInPairs : public testing::TestWithParam<Pairs> {};
 
-TEST_P(ValuePairs, AreOfBf16Alone) {
+TEST_P(RowsInPairs, AreOfBf16AloneAndNotOnArm) {
     const NormProblem problem = parse_problem(GetParam().problem);
     Knobs knobs{};
     knobs.vector = GetParam().vector;
@@ -54,7 +54,7 @@ TEST_P(ValuePairs, AreOfBf16Alone) {
     EXPECT_FALSE(on_arm.summed || on_arm.written);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ValuePairs, testing::ValuesIn(kPairs),
+INSTANTIATE_TEST_SUITE_P(All, RowsInPairs, testing::ValuesIn(kPairs),
                          [](const auto &test) { return std::string(test.param.name); });
 
 }  // namespace
