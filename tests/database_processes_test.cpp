@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "tests/database_examples.h"
@@ -67,10 +68,12 @@ TEST(DatabaseProcesses, AllMayInsertAtOnce) {
     for (const StoredSession &session : sessions) {
         const std::vector<Trial> trials = database.trials(session.id);
         ASSERT_EQ(trials.size(), static_cast<size_t>(kTrials));
-        for (int number = 0; number < kTrials; ++number) {
-            EXPECT_EQ(trials[number].knobs, example_trial(number).knobs);
-            EXPECT_EQ(trials[number].samples.size(), 2u);
+        std::set<std::string> knobs;
+        for (const Trial &trial : trials) {
+            knobs.insert(trial.knobs);
+            EXPECT_EQ(trial.samples.size(), 2u);
         }
+        EXPECT_EQ(knobs.size(), static_cast<size_t>(kTrials));
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "autotune/base/content_hash.h"
 #include "autotune/search/compile_pool.h"
+#include "autotune/search/generator_version.h"
 #include "autotune/search/tuner.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
@@ -41,8 +42,10 @@ protected:
     // The heuristic's schedule is best at one row, the other one at 64.
     void tuned() {
         database_.emplace(Database::open(file_));
-        const int64_t session = database_->begin_session(
-            {problem_, detect_hardware(), current_toolchain(), target_name(target_)}, 1, "quick");
+        const int64_t session =
+            database_->begin_session({problem_, detect_hardware(), current_toolchain(), current_generator(),
+                                      target_name(target_), to_text(heuristic(problem_, target_))},
+                                     1, "quick");
         for (const Knobs &knobs : {heuristic(problem_, target_), other_knobs()}) {
             const std::string hash = hash_of(compile(knobs));
             for (int64_t rows : {1, 64}) {
@@ -126,16 +129,18 @@ TEST_P(EditedDatabaseTest, FallsBackToTheHeuristic) {
 INSTANTIATE_TEST_SUITE_P(
     All, EditedDatabaseTest,
     testing::Values(
-        Edit{"unknown_knob", "UPDATE trial SET knobs = knobs || ',warp=32'", "stale: unknown knob 'warp'"},
-        Edit{"missing_knob", "UPDATE trial SET knobs = replace(knobs, ',prefetch=2', '')",
+        Edit{"unknown_knob", "UPDATE candidate SET knobs = knobs || ',warp=32'", "stale: unknown knob 'warp'"},
+        Edit{"missing_knob", "UPDATE candidate SET knobs = replace(knobs, ',prefetch=2', '')",
              "stale: knob prefetch is missing"},
-        Edit{"illegal_value", "UPDATE trial SET knobs = replace(knobs, 'prefetch=2', 'prefetch=3')",
+        Edit{"illegal_value", "UPDATE candidate SET knobs = replace(knobs, 'prefetch=2', 'prefetch=3')",
              "stale: knob prefetch: '3' is none of"},
-        Edit{"unfit_knobs", "UPDATE trial SET knobs = replace(knobs, 'sums=plain', 'sums=two_pass')",
+        Edit{"unfit_knobs", "UPDATE candidate SET knobs = replace(knobs, 'sums=plain', 'sums=two_pass')",
              "stale: sums=lane_pivot and two_pass are for the forward pass of layer_norm"},
-        Edit{"other_code", "UPDATE trial SET object_hash = '00000000000000000000000000000000'",
+        Edit{"other_code", "UPDATE artifact SET object_hash = '00000000000000000000000000000000'",
              "stale: its schedule now compiles to other code"},
-        Edit{"other_code_of_one", "UPDATE trial SET object_hash = '' WHERE knobs LIKE '%prefetch=2%'",
+        Edit{"other_code_of_one",
+             "UPDATE artifact SET object_hash = '' WHERE candidate IN (SELECT id FROM candidate WHERE knobs LIKE "
+             "'%prefetch=2%')",
              "stale: its schedule now compiles to other code"},
         Edit{"nothing_passed", "UPDATE trial SET status = 'wrong'", "no schedule passed tuning"},
         Edit{"nothing_passed_at_64_rows", "UPDATE trial SET status = 'crash' WHERE rows = 64",

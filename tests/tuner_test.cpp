@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "autotune/base/content_hash.h"
+#include "autotune/search/generator_version.h"
 #include "autotune/search/resolver.h"
 #include "runtime/cpu_features.h"
 #include "schedules/space.h"
@@ -53,6 +54,7 @@ void expect_full_record(const TuneRequest &request, const std::vector<Trial> &tr
         EXPECT_EQ(trial.status, TrialStatus::ok) << trial.knobs << ": " << trial.message;
         EXPECT_GE(trial.samples.size(), 3u) << trial.knobs;
         EXPECT_EQ(trial.object_hash.size(), 32u);
+        EXPECT_EQ(trial.code_hash.size(), 32u);
         EXPECT_EQ(trial.output_digest.size(), 32u);
         EXPECT_LE(trial.error_ratio, 1);
         EXPECT_GT(trial.error_ratio, 0);
@@ -125,6 +127,8 @@ TEST_P(TuneTest, LeavesWhatResolveNeeds) {
     EXPECT_EQ(session.effort, "quick");
     EXPECT_EQ(session.seed, 3);
     EXPECT_EQ(session.toolchain, current_toolchain());
+    EXPECT_EQ(session.generator, current_generator());
+    EXPECT_EQ(session.reference, to_text(heuristic(small.problem, small.target)));
     EXPECT_EQ(session.target, target_name(small.target));
     EXPECT_EQ(session.noise_floor, report.selection.noise);
     const std::vector<Trial> trials = database_.trials(session.id);

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <map>
 #include <memory>
 
 #include "autotune/base/enum_text.h"
@@ -8,7 +7,7 @@
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/standard_streams.h"
-#include "autotune/search/selection.h"
+#include "autotune/search/decision.h"
 
 namespace normforge {
 
@@ -22,7 +21,7 @@ struct DbOptions {
 Json session_json(const StoredSession &session) {
     Json json = json_of(session.problem);
     json["hardware"] = session.hardware_signature;
-    json["model_name"] = session.model_name;
+    json["model_name"] = session.hardware.model_name;
     json["target"] = session.target;
     json["halide"] = session.toolchain.halide;
     json["llvm"] = session.toolchain.llvm;
@@ -36,7 +35,7 @@ Json session_json(const StoredSession &session) {
 }
 
 void print_heading(const StoredSession &session) {
-    print("{}\n  {} ({}), {}\n", to_text(session.problem), session.model_name, session.hardware_signature,
+    print("{}\n  {} ({}), {}\n", to_text(session.problem), session.hardware.model_name, session.hardware_signature,
           session.target);
 }
 
@@ -102,18 +101,8 @@ void show(const DbOptions &options) {
 
 void best(const DbOptions &options) {
     const Database database = Database::open_read_only(options.file);
-    // Sessions come oldest first, so what stays here is the last finished one of its kind.
-    std::map<std::string, StoredSession> latest;
-    for (const StoredSession &session : database.sessions()) {
-        if (session.state == SessionState::done) {
-            latest.insert_or_assign(to_text(session.problem) + session.hardware_signature + session.target,
-                                    session);
-        }
-    }
     Json all = Json::array();
-    for (const auto &[key, session] : latest) {
-        const std::vector<Trial> trials = database.trials(session.id);
-        const Selection selection = select_best(trials, reference_knobs(trials));
+    for (const auto &[session, trials, selection] : best_decisions(database)) {
         if (options.json) {
             all.push_back(session_json(session));
             all.back().update(json_of(selection));

@@ -11,7 +11,6 @@
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/standard_streams.h"
-#include "autotune/database/schema.h"
 #include "autotune/search/resolver.h"
 #include "autotune/search/tuner.h"
 #include "schedules/target.h"
@@ -86,21 +85,12 @@ Json report_json(const TuneRequest &request, const TuneReport &report) {
     return json;
 }
 
-// To look something up before tuning, which will write to it anyway.
-Database open_existing(const std::string &path) {
-    try {
-        return Database::open_read_only(path);
-    } catch (const DatabaseOutdated &) {
-        return Database::open(path);
-    }
-}
-
 std::vector<NormProblem> without_known(const std::vector<NormProblem> &problems, const Halide::Target &target,
                                        const std::string &path, bool quiet) {
     if (!std::filesystem::exists(path)) {
         return problems;
     }
-    const Database database = open_existing(path);
+    const Database database = Database::open_read_only(path);
     std::vector<NormProblem> missing;
     for (const ResolvedKernel &kernel : resolve(problems, {target}, &database)) {
         if (!kernel.tuned) {

@@ -39,32 +39,59 @@ std::vector<Column> toolchain_row(const Toolchain &toolchain) {
     return {{"halide", toolchain.halide}, {"llvm", toolchain.llvm}, {"normforge", toolchain.normforge}};
 }
 
-std::string select_sessions(const std::string &condition) {
-    return fmt::format("SELECT session.id, signature, model_name, halide, llvm, normforge, target, seed, effort,"
-                       " state, started, ended, noise_floor, {} "
-                       "FROM session JOIN hardware ON hardware.id = session.hardware"
-                       " JOIN toolchain ON toolchain.id = session.toolchain"
-                       " JOIN problem ON problem.id = session.problem {}",
-                       column_list(problem_row(default_problem(NF_LAYER_NORM, 1)), "problem.{}", ", "), condition);
+std::vector<Column> generator_row(const GeneratorVersion &generator) {
+    return {{"algorithm", generator.algorithm}, {"space", generator.space}};
+}
+
+std::string select_sessions() {
+    return fmt::format(
+        "SELECT session.id, uuid, target, knobs, seed, effort, state, started, ended, noise_floor,"
+        " halide, llvm, normforge, algorithm, space, signature, arch, vendor, model_name, family, model, stepping,"
+        " features, l1d_bytes, l2_bytes, l3_bytes, line_bytes, usable_cores, {} "
+        "FROM session JOIN hardware ON hardware.id = session.hardware"
+        " JOIN toolchain ON toolchain.id = session.toolchain"
+        " JOIN generator ON generator.id = session.generator"
+        " JOIN problem ON problem.id = session.problem"
+        " LEFT JOIN candidate ON candidate.id = session.reference ORDER BY started, uuid",
+        column_list(problem_row(default_problem(NF_LAYER_NORM, 1)), "problem.{}", ", "));
 }
 
 // The current row of select_sessions.
 StoredSession read_session(const SqliteStatement &row) {
+    int column = 0;
+    const auto integer = [&] { return row.integer(column++); };
+    const auto text = [&] { return row.text(column++); };
     StoredSession session{};
-    session.id = row.integer(0);
-    session.hardware_signature = row.text(1);
-    session.model_name = row.text(2);
-    session.toolchain = {row.text(3), row.text(4), row.text(5)};
-    session.target = row.text(6);
-    session.seed = row.integer(7);
-    session.effort = row.text(8);
-    session.state = value_named(kSessionStates, row.text(9));
-    session.started = row.text(10);
-    session.ended = row.text(11);
-    if (!row.is_null(12)) {
-        session.noise_floor = row.real(12);
+    session.id = integer();
+    session.uuid = text();
+    session.target = text();
+    session.reference = text();
+    session.seed = integer();
+    session.effort = text();
+    session.state = value_named(kSessionStates, text());
+    session.started = text();
+    session.ended = text();
+    if (!row.is_null(column)) {
+        session.noise_floor = row.real(column);
     }
-    session.problem = read_problem(row, 13);
+    column++;
+    session.toolchain = {text(), text(), text()};
+    session.generator = {text(), text()};
+    session.hardware_signature = text();
+    Hardware &hardware = session.hardware;
+    hardware.arch = text();
+    hardware.vendor = text();
+    hardware.model_name = text();
+    hardware.family = integer();
+    hardware.model = integer();
+    hardware.stepping = integer();
+    hardware.features = known_features(text());
+    hardware.l1d_bytes = integer();
+    hardware.l2_bytes = integer();
+    hardware.l3_bytes = integer();
+    hardware.line_bytes = integer();
+    hardware.usable_cores = integer();
+    session.problem = read_problem(row, column);
     return session;
 }
 
@@ -84,6 +111,13 @@ std::string folder_of_user_data() {
                     "folder");
 }
 
+void refuse_folder(const std::string &path) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        throw DatabaseError(path, "it is a folder; give the file in it, or a new name");
+    }
+}
+
 }  // namespace
 
 Database::Database(SqliteConnection connection) : connection_(std::move(connection)) {}
@@ -98,6 +132,7 @@ Database Database::open(const std::string &path) {
     if (path.empty()) {
         throw UserError("the tuning database needs the name of a file");
     }
+    refuse_folder(path);
     // Absolute, so that SQLite takes no name for anything but a file.
     const std::filesystem::path file = std::filesystem::absolute(path);
     std::error_code error;
@@ -115,21 +150,31 @@ Database Database::open_read_only(const std::string &path) {
     if (!std::filesystem::exists(path, error) && !error) {
         throw DatabaseError(path, "there is no such file");
     }
-    SqliteConnection connection(std::filesystem::absolute(path), SqliteConnection::Mode::read_only);
-    check_schema(connection);
+    refuse_folder(path);
+    const std::string file = std::filesystem::absolute(path);
+    SqliteConnection connection(file, is_immutable(file) ? SqliteConnection::Mode::immutable
+                                                         : SqliteConnection::Mode::read_only);
+    if (!check_schema(connection)) {
+        connection = connection.copy_in_memory();
+        migrate(connection);
+    }
     return Database(std::move(connection));
 }
 
 int64_t Database::begin_session(const SessionKey &key, int64_t seed, const std::string &effort) {
     SqliteTransaction transaction(connection_);
     SqliteStatement insert(connection_,
-                           fmt::format("INSERT INTO session (hardware, toolchain, problem, target, seed, effort,"
-                                       " state, started) VALUES (?, ?, ?, ?, ?, ?, ?, {})",
+                           fmt::format("INSERT INTO session (hardware, toolchain, generator, problem, target,"
+                                       " reference, seed, effort, state, started)"
+                                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, {})",
                                        kNow));
     insert.bind(find_or_insert(connection_, "hardware", hardware_row(key.hardware)))
         .bind(find_or_insert(connection_, "toolchain", toolchain_row(key.toolchain)))
+        .bind(find_or_insert(connection_, "generator", generator_row(key.generator)))
         .bind(find_or_insert(connection_, "problem", problem_row(key.problem)))
         .bind(key.target)
+        .bind_value(key.reference.empty() ? SqliteValue()
+                                          : find_or_insert(connection_, "candidate", {{"knobs", key.reference}}))
         .bind(seed)
         .bind(effort)
         .bind(name_of(kSessionStates, SessionState::running))
@@ -155,21 +200,24 @@ void Database::end_session(int64_t session_id, SessionState state, std::optional
 
 int64_t Database::add_trial(int64_t session_id, const Trial &trial) {
     SqliteTransaction transaction(connection_);
+    const int64_t candidate = find_or_insert(connection_, "candidate", {{"knobs", trial.knobs}});
+    const int64_t artifact = find_or_insert(connection_, "artifact",
+                                            {{"session", session_id},
+                                             {"candidate", candidate},
+                                             {"object_hash", trial.object_hash},
+                                             {"code_hash", trial.code_hash},
+                                             {"code_bytes", trial.code_bytes},
+                                             {"compile_ms", trial.compile_ms}});
     SqliteStatement insert(connection_,
-                           fmt::format("INSERT INTO trial (session, rows, knobs, status, message, object_hash,"
-                                       " output_digest, error_ratio, code_bytes, compile_ms, created)"
-                                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {})",
+                           fmt::format("INSERT INTO trial (artifact, rows, status, message, output_digest,"
+                                       " error_ratio, created) VALUES (?, ?, ?, ?, ?, ?, {})",
                                        kNow));
-    insert.bind(session_id)
+    insert.bind(artifact)
         .bind(trial.rows)
-        .bind(trial.knobs)
         .bind(name_of(kTrialStatuses, trial.status))
         .bind(trial.message)
-        .bind(trial.object_hash)
         .bind(trial.output_digest)
         .bind(trial.error_ratio)
-        .bind(trial.code_bytes)
-        .bind(trial.compile_ms)
         .run();
     const int64_t id = connection_.last_insert_id();
     insert_samples(id, trial.samples);
@@ -205,21 +253,8 @@ void Database::insert_samples(int64_t trial_id, const std::vector<Sample> &sampl
     }
 }
 
-std::optional<StoredSession> Database::latest_session(const NormProblem &problem,
-                                                      const std::string &hardware_signature,
-                                                      const std::string &target) const {
-    const std::vector<Column> row = problem_row(problem);
-    SqliteStatement select(connection_,
-                           select_sessions(fmt::format("WHERE {} AND signature = ? AND target = ? AND state = ?"
-                                                       " ORDER BY ended DESC, session.id DESC LIMIT 1",
-                                                       column_list(row, "problem.{} = ?", " AND "))));
-    bind_row(select, row);
-    select.bind(hardware_signature).bind(target).bind(name_of(kSessionStates, SessionState::done));
-    return select.step() ? std::optional(read_session(select)) : std::nullopt;
-}
-
 std::vector<StoredSession> Database::sessions() const {
-    SqliteStatement select(connection_, select_sessions("ORDER BY started, session.id"));
+    SqliteStatement select(connection_, select_sessions());
     std::vector<StoredSession> sessions;
     while (select.step()) {
         sessions.push_back(read_session(select));
@@ -228,9 +263,11 @@ std::vector<StoredSession> Database::sessions() const {
 }
 
 std::vector<Trial> Database::trials(int64_t session_id) const {
-    SqliteStatement select(connection_, "SELECT id, rows, knobs, status, message, object_hash, output_digest,"
-                                        " error_ratio, code_bytes, compile_ms FROM trial WHERE session = ?"
-                                        " ORDER BY id");
+    SqliteStatement select(connection_, "SELECT trial.id, rows, knobs, status, message, object_hash, code_hash,"
+                                        " output_digest, error_ratio, code_bytes, compile_ms "
+                                        "FROM artifact JOIN trial ON trial.artifact = artifact.id"
+                                        " JOIN candidate ON candidate.id = artifact.candidate WHERE session = ?"
+                                        " ORDER BY created, knobs, rows");
     SqliteStatement select_samples(connection_, "SELECT block, position, calls, ns, reference_ns FROM sample"
                                                 " WHERE trial = ? ORDER BY block");
     select.bind(session_id);
@@ -242,10 +279,11 @@ std::vector<Trial> Database::trials(int64_t session_id) const {
         trial.status = value_named(kTrialStatuses, select.text(3));
         trial.message = select.text(4);
         trial.object_hash = select.text(5);
-        trial.output_digest = select.text(6);
-        trial.error_ratio = select.real(7);
-        trial.code_bytes = select.integer(8);
-        trial.compile_ms = select.real(9);
+        trial.code_hash = select.text(6);
+        trial.output_digest = select.text(7);
+        trial.error_ratio = select.real(8);
+        trial.code_bytes = select.integer(9);
+        trial.compile_ms = select.real(10);
         select_samples.bind(select.integer(0));
         while (select_samples.step()) {
             Sample &sample = trial.samples.emplace_back();

@@ -9,7 +9,7 @@
 #include "autotune/base/content_hash.h"
 #include "autotune/base/hardware.h"
 #include "autotune/search/compile_pool.h"
-#include "autotune/search/selection.h"
+#include "autotune/search/decision.h"
 #include "runtime/user_error.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
@@ -38,8 +38,8 @@ std::string object_hash_of(const std::vector<Trial> &trials, const Choice &choic
     return trial->object_hash;
 }
 
-Plan tuned_plan(const NormProblem &problem, const Halide::Target &target, const std::vector<Trial> &trials,
-                const Selection &selection) {
+Plan tuned_plan(const NormProblem &problem, const Halide::Target &target, const std::string &reference,
+                const std::vector<Trial> &trials, const Selection &selection) {
     Plan plan{{problem, target, {}, true, "tuned:"}, {}};
     int64_t previous_rows = 0;
     for (const Choice &choice : selection.choices) {
@@ -47,7 +47,7 @@ Plan tuned_plan(const NormProblem &problem, const Halide::Target &target, const 
         if (const std::string reason = check(problem, knobs, target); !reason.empty()) {
             throw UserError(reason);
         }
-        const std::string gain = choice.knobs == reference_knobs(trials)
+        const std::string gain = choice.knobs == reference
                                      ? "the heuristic's own"
                                      : fmt::format("{:.2f}x the heuristic", 1 / choice.ratio);
         plan.kernel.source += fmt::format("{} {} at {} row{}", plan.kernel.variants.empty() ? "" : ",", gain,
@@ -70,17 +70,21 @@ Plan plan_for(const NormProblem &problem, const Halide::Target &target, const Da
         return heuristic_plan(problem, target, "no database is used");
     }
     const std::string hardware = signature(detect_hardware());
-    const std::optional<StoredSession> session = database->latest_session(problem, hardware, target_name(target));
-    if (!session) {
+    std::vector<StoredSession> sessions = database->sessions();
+    std::erase_if(sessions, [&](const StoredSession &session) {
+        return session.state != SessionState::done || session.hardware_signature != hardware ||
+               session.target != target_name(target) || !same_problem(session.problem, problem);
+    });
+    if (sessions.empty()) {
         return heuristic_plan(problem, target, "not tuned for this hardware and target");
     }
-    const std::vector<Trial> trials = database->trials(session->id);
-    const Selection selection = select_best(trials, reference_knobs(trials));
-    if (!selection.complete()) {
+    const std::vector<Decision> decisions = decide(*database, sessions);
+    if (decisions.empty()) {
         return heuristic_plan(problem, target, "no schedule passed tuning");
     }
+    const Decision &best = decisions.front();
     try {
-        return tuned_plan(problem, target, trials, selection);
+        return tuned_plan(problem, target, best.session.reference, best.trials, best.selection);
     } catch (const UserError &error) {
         return heuristic_plan(problem, target, std::string("the tuned entry is stale: ") + error.what());
     }
