@@ -25,6 +25,8 @@ struct Sample {
     int64_t calls;  // timed together
     double ns;      // one call
     double reference_ns;
+
+    bool operator==(const Sample &) const = default;
 };
 
 // What became of one schedule at one number of rows.

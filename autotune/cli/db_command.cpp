@@ -4,6 +4,7 @@
 
 #include "autotune/base/enum_text.h"
 #include "autotune/cli/commands.h"
+#include "autotune/cli/db_commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/standard_streams.h"
@@ -132,7 +133,7 @@ CLI::App &add(CLI::App &db, const std::string &name, const std::string &help, vo
 }  // namespace
 
 void add_db_command(CLI::App &program, Run &run) {
-    CLI::App &db = *program.add_subcommand("db", "Look into a tuning database");
+    CLI::App &db = *program.add_subcommand("db", "Look into tuning databases, move, merge and prune them");
     add(db, "show", "Print every tuning session, oldest first, with its trials; as JSON, with their samples", show,
         run)
         .footer("Example:\n  normforge db show tuning.db");
@@ -141,6 +142,9 @@ void add_db_command(CLI::App &program, Run &run) {
         "session that was done",
         best, run)
         .footer("Example:\n  normforge db best tuning.db --json");
+    add_db_transfer_commands(db, run);
+    add_db_merge_command(db, run);
+    add_db_prune_command(db, run);
 }
 
 }  // namespace normforge

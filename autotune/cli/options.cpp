@@ -7,6 +7,7 @@
 #include <set>
 
 #include "autotune/cli/standard_streams.h"
+#include "autotune/database/database_path.h"
 #include "schedules/target.h"
 
 namespace normforge {

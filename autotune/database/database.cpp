@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <system_error>
 
 #include "autotune/database/file_system.h"
+#include "autotune/database/sample_rows.h"
 #include "autotune/database/schema.h"
+#include "autotune/database/session_rows.h"
 #include "autotune/database/table_row.h"
 
 namespace normforge {
@@ -16,100 +17,6 @@ namespace normforge {
 namespace {
 
 constexpr const char *kNow = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
-
-std::vector<Column> hardware_row(const Hardware &hardware) {
-    return {
-        {"signature", signature(hardware)},
-        {"arch", hardware.arch},
-        {"vendor", hardware.vendor},
-        {"model_name", hardware.model_name},
-        {"family", hardware.family},
-        {"model", hardware.model},
-        {"stepping", hardware.stepping},
-        {"features", feature_names(hardware.features)},
-        {"l1d_bytes", hardware.l1d_bytes},
-        {"l2_bytes", hardware.l2_bytes},
-        {"l3_bytes", hardware.l3_bytes},
-        {"line_bytes", hardware.line_bytes},
-        {"usable_cores", hardware.usable_cores},
-    };
-}
-
-std::vector<Column> toolchain_row(const Toolchain &toolchain) {
-    return {{"halide", toolchain.halide}, {"llvm", toolchain.llvm}, {"normforge", toolchain.normforge}};
-}
-
-std::vector<Column> generator_row(const GeneratorVersion &generator) {
-    return {{"algorithm", generator.algorithm}, {"space", generator.space}};
-}
-
-std::string select_sessions() {
-    return fmt::format(
-        "SELECT session.id, uuid, target, knobs, seed, effort, state, started, ended, noise_floor,"
-        " halide, llvm, normforge, algorithm, space, signature, arch, vendor, model_name, family, model, stepping,"
-        " features, l1d_bytes, l2_bytes, l3_bytes, line_bytes, usable_cores, {} "
-        "FROM session JOIN hardware ON hardware.id = session.hardware"
-        " JOIN toolchain ON toolchain.id = session.toolchain"
-        " JOIN generator ON generator.id = session.generator"
-        " JOIN problem ON problem.id = session.problem"
-        " LEFT JOIN candidate ON candidate.id = session.reference ORDER BY started, uuid",
-        column_list(problem_row(default_problem(NF_LAYER_NORM, 1)), "problem.{}", ", "));
-}
-
-// The current row of select_sessions.
-StoredSession read_session(const SqliteStatement &row) {
-    int column = 0;
-    const auto integer = [&] { return row.integer(column++); };
-    const auto text = [&] { return row.text(column++); };
-    StoredSession session{};
-    session.id = integer();
-    session.uuid = text();
-    session.target = text();
-    session.reference = text();
-    session.seed = integer();
-    session.effort = text();
-    session.state = value_named(kSessionStates, text());
-    session.started = text();
-    session.ended = text();
-    if (!row.is_null(column)) {
-        session.noise_floor = row.real(column);
-    }
-    column++;
-    session.toolchain = {text(), text(), text()};
-    session.generator = {text(), text()};
-    session.hardware_signature = text();
-    Hardware &hardware = session.hardware;
-    hardware.arch = text();
-    hardware.vendor = text();
-    hardware.model_name = text();
-    hardware.family = integer();
-    hardware.model = integer();
-    hardware.stepping = integer();
-    hardware.features = known_features(text());
-    hardware.l1d_bytes = integer();
-    hardware.l2_bytes = integer();
-    hardware.l3_bytes = integer();
-    hardware.line_bytes = integer();
-    hardware.usable_cores = integer();
-    session.problem = read_problem(row, column);
-    return session;
-}
-
-std::string folder_of_user_data() {
-    const auto variable = [](const char *name) {
-        const char *value = std::getenv(name);
-        return std::string(value ? value : "");
-    };
-    // A relative XDG_DATA_HOME is to be ignored, says its specification.
-    if (const std::string data = variable("XDG_DATA_HOME"); data.starts_with('/')) {
-        return data;
-    }
-    if (const std::string home = variable("HOME"); !home.empty()) {
-        return home + "/.local/share";
-    }
-    throw UserError("no place for the tuning database: set NORMFORGE_DB to a file, or XDG_DATA_HOME or HOME to a "
-                    "folder");
-}
 
 void refuse_folder(const std::string &path) {
     std::error_code error;
@@ -220,14 +127,14 @@ int64_t Database::add_trial(int64_t session_id, const Trial &trial) {
         .bind(trial.error_ratio)
         .run();
     const int64_t id = connection_.last_insert_id();
-    insert_samples(id, trial.samples);
+    insert_samples(connection_, id, trial.samples);
     transaction.commit();
     return id;
 }
 
 void Database::add_samples(int64_t trial_id, const std::vector<Sample> &samples) {
     SqliteTransaction transaction(connection_);
-    insert_samples(trial_id, samples);
+    insert_samples(connection_, trial_id, samples);
     transaction.commit();
 }
 
@@ -239,27 +146,39 @@ void Database::fail_trial(int64_t trial_id, TrialStatus status, const std::strin
     }
 }
 
-void Database::insert_samples(int64_t trial_id, const std::vector<Sample> &samples) {
-    SqliteStatement insert(connection_, "INSERT INTO sample (trial, block, position, calls, ns, reference_ns)"
-                                        " VALUES (?, ?, ?, ?, ?, ?)");
-    for (const Sample &sample : samples) {
-        insert.bind(trial_id)
-            .bind(sample.block)
-            .bind(sample.position)
-            .bind(sample.calls)
-            .bind(sample.ns)
-            .bind(sample.reference_ns)
-            .run();
+Evidence Database::evidence() {
+    SqliteTransaction transaction(connection_, SqliteTransaction::Kind::reading);
+    return read_evidence(connection_);
+}
+
+int64_t Database::add(const Evidence &evidence) {
+    SqliteTransaction transaction(connection_);
+    const int64_t changed = add_evidence(connection_, evidence);
+    transaction.commit();
+    return changed;
+}
+
+void Database::remove(const std::vector<int64_t> &session_ids) {
+    SqliteTransaction transaction(connection_);
+    SqliteStatement remove_session(connection_, "DELETE FROM session WHERE id = ?");
+    for (const int64_t id : session_ids) {
+        remove_session.bind(id).run();
+    }
+    for (const char *table : {"hardware", "toolchain", "generator", "problem"}) {
+        connection_.execute(fmt::format("DELETE FROM {0} WHERE id NOT IN (SELECT {0} FROM session)", table));
+    }
+    connection_.execute("DELETE FROM candidate WHERE id NOT IN (SELECT candidate FROM artifact)"
+                        " AND id NOT IN (SELECT reference FROM session WHERE reference IS NOT NULL)");
+    transaction.commit();
+    try {
+        connection_.execute("VACUUM");
+    } catch (const DatabaseBusy &) {
+        // Others have it open. The space is free for what they write.
     }
 }
 
 std::vector<StoredSession> Database::sessions() const {
-    SqliteStatement select(connection_, select_sessions());
-    std::vector<StoredSession> sessions;
-    while (select.step()) {
-        sessions.push_back(read_session(select));
-    }
-    return sessions;
+    return read_sessions(connection_);
 }
 
 std::vector<Trial> Database::trials(int64_t session_id) const {
@@ -268,8 +187,6 @@ std::vector<Trial> Database::trials(int64_t session_id) const {
                                         "FROM artifact JOIN trial ON trial.artifact = artifact.id"
                                         " JOIN candidate ON candidate.id = artifact.candidate WHERE session = ?"
                                         " ORDER BY created, knobs, rows");
-    SqliteStatement select_samples(connection_, "SELECT block, position, calls, ns, reference_ns FROM sample"
-                                                " WHERE trial = ? ORDER BY block");
     select.bind(session_id);
     std::vector<Trial> trials;
     while (select.step()) {
@@ -284,25 +201,9 @@ std::vector<Trial> Database::trials(int64_t session_id) const {
         trial.error_ratio = select.real(8);
         trial.code_bytes = select.integer(9);
         trial.compile_ms = select.real(10);
-        select_samples.bind(select.integer(0));
-        while (select_samples.step()) {
-            Sample &sample = trial.samples.emplace_back();
-            sample.block = static_cast<int>(select_samples.integer(0));
-            sample.position = static_cast<int>(select_samples.integer(1));
-            sample.calls = select_samples.integer(2);
-            sample.ns = select_samples.real(3);
-            sample.reference_ns = select_samples.real(4);
-        }
-        select_samples.reset();
+        trial.samples = read_samples(connection_, select.integer(0));
     }
     return trials;
-}
-
-std::string default_database_path() {
-    if (const char *file = std::getenv("NORMFORGE_DB"); file && *file) {
-        return file;
-    }
-    return folder_of_user_data() + "/normforge/tuning.db";
 }
 
 }  // namespace normforge

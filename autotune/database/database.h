@@ -3,62 +3,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "autotune/base/enum_text.h"
-#include "autotune/base/hardware.h"
 #include "autotune/base/trial.h"
+#include "autotune/database/evidence.h"
+#include "autotune/database/session.h"
 #include "autotune/database/sqlite.h"
-#include "runtime/norm_problem.h"
 
 namespace normforge {
-
-// Versions of what kernels are made with.
-struct Toolchain {
-    std::string halide;
-    std::string llvm;
-    std::string normforge;
-
-    bool operator==(const Toolchain &) const = default;
-};
-
-// What kernels are made by: hashes of the generators, which hold the maths, and of the schedules, which hold the
-// space that is searched. Empty in sessions of files from before these were kept.
-struct GeneratorVersion {
-    std::string algorithm;
-    std::string space;
-
-    bool operator==(const GeneratorVersion &) const = default;
-};
-
-// What the results of a tuning session depend on. Results of another key are not comparable.
-struct SessionKey {
-    NormProblem problem;
-    Hardware hardware;
-    Toolchain toolchain;
-    GeneratorVersion generator;
-    std::string target;     // Halide's text of it
-    std::string reference;  // the knobs of the schedule that all others are timed beside: the heuristic's
-};
-
-struct StoredSession {
-    int64_t id;        // in this file
-    std::string uuid;  // everywhere: 32 hexadecimal digits
-    NormProblem problem;
-    Hardware hardware;  // without features that this version does not know
-    std::string hardware_signature;
-    Toolchain toolchain;
-    GeneratorVersion generator;
-    std::string target;
-    std::string reference;  // empty in an older file's session without trials
-    int64_t seed;
-    std::string effort;
-    SessionState state;
-    std::string started;  // UTC, "2026-01-31T12:34:56.789Z"
-    std::string ended;    // empty while running
-    std::optional<double> noise_floor;
-};
 
 // A tuning database: sessions, their trials and the raw samples. What is best is not stored but decided from
 // these: see search/decision.h. Every call that writes is one transaction, so a process that is killed loses the
@@ -99,15 +51,20 @@ public:
     // A session's trials, oldest first, each with its samples by block.
     std::vector<Trial> trials(int64_t session_id) const;
 
+    // All of it, as of one moment.
+    Evidence evidence();
+
+    // Joins evidence with what is there: all of it or, where it throws, nothing. How many sessions were new or
+    // changed.
+    int64_t add(const Evidence &evidence);
+
+    // Forgets sessions and what only they refer to, and gives the space back.
+    void remove(const std::vector<int64_t> &session_ids);
+
 private:
     explicit Database(SqliteConnection connection);
-    void insert_samples(int64_t trial_id, const std::vector<Sample> &samples);
 
     SqliteConnection connection_;
 };
-
-// The file that the environment variable NORMFORGE_DB names, else normforge/tuning.db in the user's folder for
-// data: XDG_DATA_HOME or ~/.local/share. Throws UserError where the environment tells none of them.
-std::string default_database_path();
 
 }  // namespace normforge

@@ -67,6 +67,12 @@ bool check_schema(const SqliteConnection &connection) {
     return checked_version(connection) == schema_version();
 }
 
+SqliteConnection empty_database() {
+    SqliteConnection connection(":memory:", SqliteConnection::Mode::read_write);
+    migrate(connection);
+    return connection;
+}
+
 void leave_schema(SqliteConnection &connection) {
     try {
         connection.execute("PRAGMA journal_mode = DELETE");

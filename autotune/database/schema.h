@@ -27,6 +27,9 @@ bool check_schema(const SqliteConnection &connection);
 // Brings one up to date that is of an older schema, or empty, and of which nobody else knows.
 void migrate(SqliteConnection &connection);
 
+// One in memory, with tables and nothing in them.
+SqliteConnection empty_database();
+
 // To be called before a connection of open_schema is closed. Gives up the write-ahead log if nobody else has the
 // file open, so that a file at rest is one file, which a user without permission to write its folder can read.
 // When two processes close at the same moment both may find the other there; the next one then does it.

@@ -207,8 +207,8 @@ void SqliteStatement::check(int result) const {
     }
 }
 
-SqliteTransaction::SqliteTransaction(SqliteConnection &connection) : connection_(connection) {
-    connection_.execute("BEGIN IMMEDIATE");
+SqliteTransaction::SqliteTransaction(SqliteConnection &connection, Kind kind) : connection_(connection) {
+    connection_.execute(kind == Kind::writing ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 SqliteTransaction::~SqliteTransaction() {

@@ -113,11 +113,12 @@ private:
     int bound_ = 0;
 };
 
-// Takes the write lock at once, so that what is read inside still holds when it is written. Rolled back unless
-// committed.
+// One for writing takes the write lock at once, so that what is read inside still holds when it is written. Rolled
+// back unless committed.
 class SqliteTransaction {
 public:
-    explicit SqliteTransaction(SqliteConnection &connection);
+    enum class Kind { writing, reading };
+    explicit SqliteTransaction(SqliteConnection &connection, Kind kind = Kind::writing);
     ~SqliteTransaction();
     SqliteTransaction(const SqliteTransaction &) = delete;
     SqliteTransaction &operator=(const SqliteTransaction &) = delete;

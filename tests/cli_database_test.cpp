@@ -1,0 +1,117 @@
+// The commands below db, on databases that hold what an earlier version measured.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "autotune/database/database.h"
+#include "tests/cli_runner.h"
+#include "tests/database_examples.h"
+
+namespace normforge {
+namespace {
+
+using nlohmann::json;
+using testing::IsSubstring;
+
+class CliDatabaseTest : public CliTest {
+protected:
+    CliDatabaseTest() {
+        std::ifstream sql(NORMFORGE_TEST_DATA "/tuning_schema_2.sql");
+        SqliteConnection(folder / "a.db", SqliteConnection::Mode::read_write)
+            .execute({std::istreambuf_iterator<char>(sql), {}});
+        Database database = Database::open(folder / "b.db");
+        for (const SessionState state : {SessionState::done, SessionState::aborted}) {
+            const int64_t session = database.begin_session(example_key(), 1, "quick");
+            Trial trial = example_trial(0);
+            trial.message = "a \"quoted\", long\nmessage";
+            database.add_trial(session, trial);
+            database.end_session(session, state, 0.01);
+        }
+    }
+
+    std::string done(const std::string &line) {
+        const Outcome outcome = run(line);
+        EXPECT_EQ(outcome.status, 0) << line << ": " << outcome.errors;
+        return outcome.output;
+    }
+};
+
+TEST_F(CliDatabaseTest, ExportOfAnImportIsByteForByteTheExport) {
+    for (const std::string file : {"a", "b"}) {
+        done("db export {}/" + file + ".db --out {}/" + file + ".json");
+        EXPECT_EQ(done("db export {}/" + file + ".db"), folder.read(file + ".json"));
+        done("db import {}/" + file + ".json --db {}/new/" + file + ".db");
+        EXPECT_EQ(done("db export {}/new/" + file + ".db"), folder.read(file + ".json"));
+        EXPECT_EQ(done("db show --json {}/new/" + file + ".db"), done("db show --json {}/" + file + ".db"));
+    }
+}
+
+TEST_F(CliDatabaseTest, ImportAddsToWhatIsThere) {
+    done("db export {}/a.db --out {}/a.json");
+    EXPECT_EQ(done("db import {}/a.json --db {}/b.db"), "4 sessions, 4 of them new or more complete\n");
+    EXPECT_EQ(done("db import {}/a.json --db {}/b.db"), "4 sessions, 0 of them new or more complete\n");
+    EXPECT_EQ(run_json("db show {}/b.db").size(), 6u);
+}
+
+TEST_F(CliDatabaseTest, ExportOfWhatIsBestDecidesTheSame) {
+    done("db export --best {}/a.db --out {}/best.json");
+    done("db import {}/best.json --db {}/best.db");
+    EXPECT_EQ(done("db best --json {}/best.db"), done("db best --json {}/a.db"));
+    EXPECT_LT(folder.read("best.json").size(), done("db export {}/a.db").size() / 4);
+}
+
+TEST_F(CliDatabaseTest, CsvHasALineForEachTrial) {
+    const std::string csv = done("db export {}/a.db --format csv");
+    EXPECT_EQ(std::ranges::count(csv, '\n'), 113);
+    EXPECT_TRUE(csv.starts_with("session,started,state,")) << csv.substr(0, 100);
+    const std::string quoted = done("db export {}/b.db --format csv");
+    EXPECT_PRED_FORMAT2(IsSubstring, ",\"a \"\"quoted\"\", long\nmessage\",2,", quoted);
+    // The middle of 330.1 / 340.2 and 335.3 / 345.7.
+    EXPECT_PRED_FORMAT2(IsSubstring, "," + json((330.1 / 340.2 + 335.3 / 345.7) / 2).dump() + ",", quoted);
+}
+
+TEST_F(CliDatabaseTest, MergeDoesNotDependOnOrderOrRepetition) {
+    done("db merge {}/ab.db {}/a.db {}/b.db");
+    done("db merge {}/ba.db {}/b.db {}/a.db {}/b.db");
+    done("db merge {}/again.db {}/ab.db {}/ba.db {}/a.db");
+    const std::string merged = done("db export {}/ab.db");
+    EXPECT_EQ(done("db export {}/ba.db"), merged);
+    EXPECT_EQ(done("db export {}/again.db"), merged);
+    EXPECT_EQ(run_json("db show {}/ab.db").size(), 6u);
+    done("db merge {}/alone.db {}/a.db");
+    EXPECT_EQ(done("db export {}/alone.db"), done("db export {}/a.db"));
+}
+
+TEST_F(CliDatabaseTest, MergeReplacesAFileOnlyIfItIsAmongThem) {
+    const std::string before = folder.read("b.db");
+    const Outcome outcome = run("db merge {}/b.db {}/a.db");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_PRED_FORMAT2(IsSubstring, "b.db exists already; name it among the files", outcome.errors);
+    EXPECT_EQ(folder.read("b.db"), before);
+    done("db merge {}/b.db {}/a.db {}/b.db");
+    EXPECT_EQ(run_json("db show {}/b.db").size(), 6u);
+}
+
+TEST_F(CliDatabaseTest, MergeThatFailsLeavesNothing) {
+    folder.write("text.db", "This is no database.");
+    EXPECT_EQ(run("db merge {}/new/ab.db {}/a.db {}/text.db").status, 1);
+    EXPECT_FALSE(std::filesystem::exists(folder / "new"));
+}
+
+TEST_F(CliDatabaseTest, PruneRemovesWhatItSays) {
+    const std::string before = folder.read("b.db");
+    const std::string best = done("db best --json {}/b.db");
+    EXPECT_PRED_FORMAT2(IsSubstring, ": aborted\nwould remove 1 sessions\n", done("db prune {}/b.db --dry-run"));
+    EXPECT_EQ(folder.read("b.db"), before);
+    EXPECT_PRED_FORMAT2(IsSubstring, ": aborted\nremoved 1 sessions\n", done("db prune {}/b.db"));
+    EXPECT_EQ(run_json("db show {}/b.db").size(), 1u);
+    EXPECT_EQ(done("db best --json {}/b.db"), best);
+    EXPECT_EQ(done("db prune {}/b.db"), "removed 0 sessions\n");
+}
+
+}  // namespace
+}  // namespace normforge
