@@ -113,5 +113,26 @@ TEST_F(CliDatabaseTest, PruneRemovesWhatItSays) {
     EXPECT_EQ(done("db prune {}/b.db"), "removed 0 sessions\n");
 }
 
+TEST_F(CliDatabaseTest, ExplainTellsTheStepThatBuildTakes) {
+    for (const std::string database : {" {}/a.db", " --db {}/a.db"}) {
+        const json explained = run_json("db explain --op rms_norm --hidden 1,8" + database);
+        ASSERT_EQ(explained.size(), 2u);
+        for (const json &kernel : explained) {
+            EXPECT_GE(kernel["steps"].size(), 7u) << "a step may have several entries";
+            int taken = 0;
+            for (const json &step : kernel["steps"]) {
+                taken += step["taken"] == true;
+                EXPECT_TRUE(step["taken"] == false || step["step"] == kernel["step"]);
+            }
+            EXPECT_EQ(taken, 1);
+            const std::string built = done("build --op rms_norm --hidden " + kernel["hidden"].dump() +
+                                           " --name n --out {}/out --db {}/a.db");
+            EXPECT_PRED_FORMAT2(IsSubstring, "\n  " + kernel["source"].get<std::string>() + "\n", built);
+        }
+        EXPECT_EQ(explained[1]["step"], "heuristic");
+    }
+    EXPECT_PRED_FORMAT2(IsSubstring, "  taken    heuristic ", done("db explain --op rms_norm --hidden 8 {}/a.db"));
+}
+
 }  // namespace
 }  // namespace normforge

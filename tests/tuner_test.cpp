@@ -144,8 +144,8 @@ TEST_P(TuneTest, LeavesWhatResolveNeeds) {
     expect_crossovers(small, between, requested);
     expect_usable(small, report.selection);
 
-    const ResolvedKernel kernel = resolve({small.problem}, {small.target}, &database_).at(0);
-    EXPECT_TRUE(kernel.tuned) << kernel.source;
+    const ResolvedKernel kernel = resolve({small.problem}, {small.target}, {.own = &database_}).at(0);
+    EXPECT_EQ(kernel.step, LadderStep::tuned) << kernel.source;
     for (const Choice &choice : report.selection.choices) {
         const ResolvedVariant &variant = variant_for(kernel, choice.rows);
         EXPECT_EQ(to_text(variant.spec.knobs), choice.knobs);

@@ -142,6 +142,7 @@ void add_db_command(CLI::App &program, Run &run) {
         "session that was done",
         best, run)
         .footer("Example:\n  normforge db best tuning.db --json");
+    add_db_explain_command(db, run);
     add_db_transfer_commands(db, run);
     add_db_merge_command(db, run);
     add_db_prune_command(db, run);

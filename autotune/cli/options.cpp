@@ -122,4 +122,8 @@ std::optional<Database> DatabaseOption::open_read_only() const {
     return Database::open_read_only(path());
 }
 
+KnownDatabases known_databases(const std::optional<Database> &own) {
+    return {.own = own ? &*own : nullptr};
+}
+
 }  // namespace normforge

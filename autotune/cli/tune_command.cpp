@@ -92,8 +92,8 @@ std::vector<NormProblem> without_known(const std::vector<NormProblem> &problems,
     }
     const Database database = Database::open_read_only(path);
     std::vector<NormProblem> missing;
-    for (const ResolvedKernel &kernel : resolve(problems, {target}, &database)) {
-        if (!kernel.tuned) {
+    for (const ResolvedKernel &kernel : resolve(problems, {target}, {.own = &database})) {
+        if (kernel.step != LadderStep::tuned) {
             missing.push_back(kernel.problem);
         } else if (!quiet) {
             note(fmt::format("skipped {}: already {}", to_text(kernel.problem), kernel.source));
