@@ -134,5 +134,17 @@ TEST_F(CliDatabaseTest, ExplainTellsTheStepThatBuildTakes) {
     EXPECT_PRED_FORMAT2(IsSubstring, "  taken    heuristic ", done("db explain --op rms_norm --hidden 8 {}/a.db"));
 }
 
+// On another machine than the one it was tuned on at a lower step, or not at all where that has other vectors.
+TEST_F(CliDatabaseTest, ShippedSchedulesAreLookedUp) {
+    const json explained = run_json("db explain --op layer_norm --hidden 4096");
+    int shipped = 0;
+    for (const json &step : explained[0]["steps"]) {
+        shipped += step["shipped"] == true;
+    }
+    EXPECT_EQ(shipped, 1) << explained;
+    const Outcome built = run("build --op layer_norm --hidden 4096 --name n --out {}/out --untuned");
+    EXPECT_PRED_FORMAT2(IsSubstring, "heuristic: no database is used", built.output);
+}
+
 }  // namespace
 }  // namespace normforge

@@ -102,7 +102,7 @@ private:
     CLI::Option *option_;
 };
 
-// What schedules are looked up in: the user's database, if there is one.
+// What schedules are looked up in: the user's database, if there is one, and the shipped one.
 KnownDatabases known_databases(const std::optional<Database> &own);
 
 }  // namespace normforge

@@ -68,6 +68,14 @@ Database Database::open_read_only(const std::string &path) {
     return Database(std::move(connection));
 }
 
+Database Database::of_bytes(const std::string &name, std::string_view bytes) {
+    SqliteConnection connection = SqliteConnection::of_bytes(name, bytes);
+    if (!check_schema(connection)) {
+        throw DatabaseError(name, "it is of an older schema");
+    }
+    return Database(std::move(connection));
+}
+
 int64_t Database::begin_session(const SessionKey &key, int64_t seed, const std::string &effort) {
     SqliteTransaction transaction(connection_);
     SqliteStatement insert(connection_,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "autotune/base/trial.h"
@@ -24,6 +25,9 @@ public:
     // For reading; does not change the file: one of an older schema is read through a copy in memory. Throws
     // DatabaseError where there is none.
     static Database open_read_only(const std::string &path);
+
+    // For reading, the bytes of a file of the newest schema, which must outlive it. Errors name it so.
+    static Database of_bytes(const std::string &name, std::string_view bytes);
 
     Database(Database &&) = default;
     ~Database();

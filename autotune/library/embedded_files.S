@@ -1,4 +1,4 @@
-// Takes two files of the build into the program; the build defines their quoted paths.
+// Takes three files of the build into the program; the build defines their quoted paths.
 
     .macro embed name, path
     .hidden \name, \name\()End
@@ -12,5 +12,6 @@
     .section .rodata
     embed kEmbeddedRuntimeArchive, RUNTIME_ARCHIVE
     embed kEmbeddedApiHeader, API_HEADER
+    embed kEmbeddedShippedDatabase, SHIPPED_DATABASE
 
     .section .note.GNU-stack, "", %progbits

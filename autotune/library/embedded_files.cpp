@@ -6,6 +6,8 @@ extern const char kEmbeddedRuntimeArchive[];
 extern const char kEmbeddedRuntimeArchiveEnd[];
 extern const char kEmbeddedApiHeader[];
 extern const char kEmbeddedApiHeaderEnd[];
+extern const char kEmbeddedShippedDatabase[];
+extern const char kEmbeddedShippedDatabaseEnd[];
 }
 
 namespace normforge {
@@ -16,6 +18,10 @@ std::string_view embedded_runtime_archive() {
 
 std::string_view embedded_api_header() {
     return {kEmbeddedApiHeader, kEmbeddedApiHeaderEnd};
+}
+
+std::string_view embedded_shipped_database() {
+    return {kEmbeddedShippedDatabase, kEmbeddedShippedDatabaseEnd};
 }
 
 }  // namespace normforge

@@ -160,6 +160,9 @@ std::string Ladder::reason_for_none(LadderStep step, const NormProblem &problem,
             return is_key_of(session, problem, signature_, target_name(target));
         });
     });
+    if (step == LadderStep::nearest_rows && was_tuned) {
+        return "no session has schedules that passed for some numbers of rows only";
+    }
     if (step == LadderStep::tuned || step == LadderStep::nearest_rows) {
         return was_tuned ? "no schedule passed tuning for all numbers of rows"
                          : "not tuned for this hardware and target";
