@@ -134,6 +134,38 @@ TEST_F(CliDatabaseTest, ExplainTellsTheStepThatBuildTakes) {
     EXPECT_PRED_FORMAT2(IsSubstring, "  taken    heuristic ", done("db explain --op rms_norm --hidden 8 {}/a.db"));
 }
 
+// All that a.db has is of files from before machine code had a hash of its own.
+TEST_F(CliDatabaseTest, VerifyTellsWhatIsFreshStaleAndDead) {
+    done("tune --op rms_norm --hidden 4 --rows 1 --quiet --db {}/c.db");
+    EXPECT_TRUE(done("db verify {}/c.db").starts_with("fresh  op=rms_norm,dtype=f32,hidden=4\n"));
+    const auto state_after = [&](const std::string &sql) -> json {
+        SqliteConnection(folder / "c.db", SqliteConnection::Mode::read_write).execute(sql);
+        const Outcome outcome = run("db verify --json {}/c.db");
+        const json verified = json::parse(outcome.output);
+        EXPECT_EQ(outcome.status, verified[0]["state"] == "fresh" ? 0 : 1) << outcome.errors;
+        return verified[0];
+    };
+    EXPECT_EQ(state_after("UPDATE artifact SET object_hash = ''")["reason"], "the same code, under other names");
+    const json stale = state_after("UPDATE artifact SET code_hash = ''");
+    EXPECT_EQ(stale["state"], "stale");
+    EXPECT_PRED_FORMAT2(IsSubstring, "other code for sums=", stale["reason"].get<std::string>());
+    const json dead = state_after("UPDATE candidate SET knobs = replace(knobs, 'sums=plain', 'sums=none')");
+    EXPECT_EQ(dead["state"], "dead");
+    EXPECT_PRED_FORMAT2(IsSubstring, "knob sums: 'none' is none of", dead["reason"].get<std::string>());
+    EXPECT_PRED_FORMAT2(IsSubstring, "c.db: 0 stale and 1 dead; tune their problems again",
+                        run("db verify {}/c.db").errors);
+}
+
+TEST_F(CliDatabaseTest, ShowAndBestAreTables) {
+    const std::string shown = done("db show {}/b.db");
+    EXPECT_TRUE(shown.starts_with("started                   state    effort  trials  failed  best   problem "))
+        << shown;
+    EXPECT_EQ(std::ranges::count(shown, '\n'), 3);
+    EXPECT_PRED_FORMAT2(IsSubstring, "  ok      2        0.970  vector=16,unroll=0 ",
+                        done("db show --trials {}/b.db"));
+    EXPECT_PRED_FORMAT2(IsSubstring, "\n  rows  us ", done("db best {}/b.db"));
+}
+
 // On another machine than the one it was tuned on at a lower step, or not at all where that has other vectors.
 TEST_F(CliDatabaseTest, ShippedSchedulesAreLookedUp) {
     const json explained = run_json("db explain --op layer_norm --hidden 4096");

@@ -82,7 +82,7 @@ constexpr BadLine kBadLines[] = {
     {"CommandUnknown", "tone", 2, "unknown command 'tone'; allowed: tune, build, db, inspect, bench, doctor"},
     {"CommandSecond", "doctor tune", 2, "unexpected argument 'tune'; see 'normforge doctor --help'"},
     {"DbCommandUnknown", "db shaw {}/text", 2,
-     "unknown command 'shaw'; allowed: show, best, explain, export, import, merge, prune"},
+     "unknown command 'shaw'; allowed: show, best, verify, explain, export, import, merge, prune"},
     {"DbFileMissing", "db show", 2, "FILE is required; see 'normforge db show --help'"},
     {"NameMissing", "build --op rms_norm --hidden 8 --untuned --out {}", 2, "--name is required"},
     {"OutMissing", "build --op rms_norm --hidden 8 --untuned --name n", 2, "--out is required"},
@@ -185,12 +185,13 @@ struct Incomplete {
 
 class IncompleteLineTest : public CliTest, public testing::WithParamInterface<Incomplete> {};
 
-INSTANTIATE_TEST_SUITE_P(All, IncompleteLineTest,
-                         testing::Values(Incomplete{"Program", "", "Usage: normforge COMMAND",
-                                                    "allowed: tune, build, db, inspect, bench, doctor"},
-                                         Incomplete{"Db", "db", "Usage: normforge db COMMAND",
-                                                    "allowed: show, best, explain, export, import, merge, prune"}),
-                         [](const auto &test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    All, IncompleteLineTest,
+    testing::Values(Incomplete{"Program", "", "Usage: normforge COMMAND",
+                               "allowed: tune, build, db, inspect, bench, doctor"},
+                    Incomplete{"Db", "db", "Usage: normforge db COMMAND",
+                               "allowed: show, best, verify, explain, export, import, merge, prune"}),
+    [](const auto &test) { return std::string(test.param.name); });
 
 TEST_P(IncompleteLineTest, GivesTheHelpOnStandardError) {
     const Outcome outcome = run(GetParam().line);
