@@ -9,6 +9,7 @@
 #include "autotune/search/compile_cache.h"
 #include "autotune/search/generator_version.h"
 #include "autotune/search/resolver.h"
+#include "autotune/search/seeds.h"
 #include "autotune/search/tuner.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
@@ -239,6 +240,27 @@ TEST_P(StepTest, StaleEntryIsPassedOver) {
     const StepOutcome &outcome = kernel.outcomes.at(static_cast<size_t>(step));
     EXPECT_EQ(outcome.step, step);
     EXPECT_PRED_FORMAT2(testing::IsSubstring, "stale: its schedule now compiles to other code", outcome.outcome);
+}
+
+// Stale ones too, which are good for nothing else; dead ones are not legal.
+TEST_F(LadderTest, EntriesSeedTuning) {
+    Entry entry;
+    entry.changes = {"unroll=1", "prefetch=2"};
+    store(own_, entry);
+    entry = entry_of(LadderStep::nearest_hidden);
+    entry.changes = {"prefetch=1", "unroll=1"};
+    store(shipped_, entry);
+    SqliteConnection(folder_ / "own.db", SqliteConnection::Mode::read_write)
+        .execute("UPDATE artifact SET object_hash = '', code_hash = 'other'");
+    const Halide::Target target = kernel_target(kTarget);
+    const Knobs reference = heuristic(problem_, target);
+    const auto seeds = [&] { return tuning_seeds({&own_, &shipped_}, problem_, target); };
+    const Knobs longer = heuristic(entry.problem, target);
+    EXPECT_EQ(seeds(), std::vector<Knobs>({changed(reference, "unroll=1"), changed(reference, "prefetch=2"),
+                                           changed(longer, "prefetch=1"), changed(longer, "unroll=1")}));
+    SqliteConnection(folder_ / "own.db", SqliteConnection::Mode::read_write)
+        .execute("UPDATE candidate SET knobs = replace(knobs, 'unroll=1', 'unroll=3')");
+    EXPECT_EQ(seeds().front(), changed(reference, "prefetch=2"));
 }
 
 // As many bytes are at work from half as many rows of twice the size on.

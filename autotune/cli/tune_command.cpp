@@ -10,8 +10,10 @@
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
+#include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/search/resolver.h"
+#include "autotune/search/seeds.h"
 #include "autotune/search/tuner.h"
 #include "schedules/target.h"
 
@@ -108,6 +110,8 @@ Json tune_each(const std::vector<NormProblem> &problems, TuneRequest request, co
     for (size_t index = 0; index < problems.size(); index++) {
         request.problem = problems[index];
         request.rows = options.rows.rows(request.problem);
+        request.known =
+            tuning_seeds({.own = &database, .shipped = &shipped_database()}, request.problem, request.target);
         if (!options.quiet) {
             note(fmt::format("tuning {} ({} of {})", to_text(request.problem), index + 1, problems.size()));
         }

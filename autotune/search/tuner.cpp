@@ -65,7 +65,8 @@ struct Field {
 
 std::vector<Candidate> compile(const TuneRequest &request, Progress &progress) {
     std::vector<KernelSpec> specs;
-    for (const Knobs &knobs : candidates(request.problem, request.target, request.effort, request.seed)) {
+    for (const Knobs &knobs :
+         candidates(request.problem, request.target, request.effort, request.seed, request.known)) {
         specs.push_back({request.problem, knobs, request.target});
     }
     std::vector<Candidate> result(specs.size());
