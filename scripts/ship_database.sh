@@ -8,8 +8,8 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/steps.sh"
 usage() {
     cat <<'TEXT'
 Usage: scripts/ship_database.sh DATABASE NAME [PROGRAM]
-Joins what decides which schedules are best in DATABASE with autotune/shipped/NAME.json and decides again. One file for
-each kind of machine makes them easy to review. The next build takes the file into normforge.
+Joins what decides which schedules are best in DATABASE with autotune/shipped/NAME.json and decides again. One file
+for each kind of machine makes them easy to review. The next build takes the file into normforge.
 PROGRAM is the normforge to use, by default build/release/normforge; a relative path begins at the project's root.
 TEXT
 }

@@ -92,7 +92,7 @@ private:
     }
 
     std::mt19937_64 random_;
-    SqliteConnection schema_ = empty_database();
+    SqliteConnection schema_ = empty_database(schema_version());
 };
 
 }  // namespace normforge

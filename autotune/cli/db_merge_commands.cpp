@@ -88,7 +88,7 @@ void add_db_merge_command(CLI::App &db, Run &run) {
         "The database to write; appears when it is whole. It may be one of the files, which it then replaces")
         ->required();
     command.add_option("FILE", options->files, "The databases to read")->type_name("FILE...")->required();
-    command.footer("The order of the files does not matter, nor whether a session is in several of them.\n\n"
+    command.footer("The order of the files does not matter, nor whether a session is in several.\n\n"
                    "Example:\n  normforge db merge all.db node1.db node2.db");
     command.callback([options, &run] { run = [options] { merge(*options); }; });
 }

@@ -62,9 +62,9 @@ void add_db_verify_command(CLI::App &db, Run &run) {
     auto options = std::make_shared<VerifyOptions>();
     add_value(command, "FILE", "FILE", options->file, "The database")->required();
     add_flag(command, "--json", options->json, kJsonHelp);
-    command.footer("fresh: the same object, or its machine code under other names. stale: other code, so\n"
-                   "that it serves only as what tuning begins with. dead: schedules that are none any\n"
-                   "more. Exit status 1 where an entry is stale or dead.\n\n"
+    command.footer("fresh: the same objects, or their machine code under other names. stale: other\n"
+                   "code, good for tuning to begin with. dead: schedules that are none any more.\n"
+                   "Exit status 1 where an entry is stale or dead.\n\n"
                    "Example:\n  normforge db verify tuning.db");
     command.callback([options, &run] { run = [options] { verify(*options); }; });
 }

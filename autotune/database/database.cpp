@@ -63,7 +63,7 @@ Database Database::open_read_only(const std::string &path) {
                                                          : SqliteConnection::Mode::read_only);
     if (!check_schema(connection)) {
         connection = connection.copy_in_memory();
-        migrate(connection);
+        migrate(connection, schema_version());
     }
     return Database(std::move(connection));
 }

@@ -13,8 +13,8 @@ inline constexpr const char *kEvidenceFormat = "normforge tuning database";
 // as they were; an infinite one is "inf" or "-inf", none is null, and a text that is no UTF-8 is {"hex": "..."}.
 std::string to_json(const Evidence &evidence);
 
-// The inverse: to_json(from_json(text)) is the text where it is to_json's. Throws UserError that names the text
-// so, the place and what is wrong.
+// The inverse: to_json(from_json(text)) is the text where it is to_json's. One of an older schema goes through the
+// same migrations as a file. Throws UserError that names the text so, the place and what is wrong.
 Evidence from_json(const std::string &text, const std::string &name);
 
 }  // namespace normforge

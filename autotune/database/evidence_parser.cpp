@@ -15,6 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int64_t kFirstSchema = 3;  // that texts are of
+
 // A part of the text that knows where it is.
 class Place {
 public:
@@ -135,6 +137,8 @@ private:
 
 class Parser {
 public:
+    explicit Parser(const SqliteConnection &schema) : schema_(schema) {}
+
     SessionEvidence session(const Place &place) const {
         SessionEvidence session;
         session.problem =
@@ -198,7 +202,7 @@ private:
         return trial;
     }
 
-    const SqliteConnection schema_ = empty_database();
+    const SqliteConnection &schema_;
 };
 
 }  // namespace
@@ -215,15 +219,23 @@ Evidence from_json(const std::string &text, const std::string &name) {
     if (place["format"].text() != kEvidenceFormat) {
         place["format"].fail(fmt::format("it is not '{}'", kEvidenceFormat));
     }
-    if (const int64_t schema = place["schema"].integer(); schema != schema_version()) {
-        place["schema"].fail(fmt::format("it is {}, and this normforge reads {}", schema, schema_version()));
+    const int64_t schema = place["schema"].integer();
+    if (schema < kFirstSchema || schema > schema_version()) {
+        place["schema"].fail(
+            fmt::format("it is {}, and this normforge reads {} to {}", schema, kFirstSchema, schema_version()));
     }
-    const Parser parser;
+    SqliteConnection tables = empty_database(schema);
+    const Parser parser(tables);
     Evidence evidence;
     for (const Place &session : place["sessions"].elements()) {
         if (!evidence.emplace(session["uuid"].text(), parser.session(session)).second) {
             session["uuid"].fail("another session has the same");
         }
+    }
+    if (schema < schema_version()) {
+        add_evidence(tables, evidence);
+        migrate(tables, schema_version());
+        evidence = read_evidence(tables);
     }
     return evidence;
 }

@@ -162,8 +162,8 @@ void version_3(SqliteConnection &connection) {
             CHECK ((state = '{running}') = (ended IS NULL))
         ) STRICT;
         INSERT INTO session SELECT id, uuid, hardware, toolchain, (SELECT id FROM generator), problem, target,
-            (SELECT candidate.id FROM old_trial JOIN candidate USING (knobs) WHERE old_trial.session = old_session.id
-             ORDER BY old_trial.id LIMIT 1),
+            (SELECT candidate.id FROM old_trial JOIN candidate USING (knobs)
+             WHERE old_trial.session = old_session.id ORDER BY old_trial.id LIMIT 1),
             seed, effort, started, ended, state, noise_floor
             FROM old_session JOIN session_uuid ON session_uuid.session = old_session.id;
 
@@ -193,7 +193,8 @@ void version_3(SqliteConnection &connection) {
             created TEXT NOT NULL,
             UNIQUE (artifact, rows)
         ) STRICT;
-        INSERT INTO trial SELECT old_trial.id, artifact.id, rows, status, message, output_digest, error_ratio, created
+        INSERT INTO trial
+            SELECT old_trial.id, artifact.id, rows, status, message, output_digest, error_ratio, created
             FROM old_trial JOIN candidate USING (knobs)
             JOIN artifact ON artifact.session = old_trial.session AND artifact.candidate = candidate.id;
 
@@ -248,9 +249,9 @@ int64_t schema_version() {
     return std::size(kMigrations);
 }
 
-void migrate_tables(SqliteConnection &connection, int64_t version) {
+void migrate_tables(SqliteConnection &connection, int64_t from, int64_t to) {
     complete_problem_table(connection);
-    for (; version < schema_version(); version++) {
+    for (int64_t version = from; version < to; version++) {
         kMigrations[version](connection);
     }
 }

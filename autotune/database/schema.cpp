@@ -43,12 +43,12 @@ void set_journal(SqliteConnection &connection, bool on_network) {
 
 }  // namespace
 
-void migrate(SqliteConnection &connection) {
+void migrate(SqliteConnection &connection, int64_t schema) {
     SqliteTransaction transaction(connection);
-    migrate_tables(connection,
-                   checked_version(connection));  // again, under the lock: another may have been faster
+    // Again, under the lock: another process may have been faster.
+    migrate_tables(connection, checked_version(connection), schema);
     connection.execute(
-        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, schema_version()));
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, schema));
     transaction.commit();
 }
 
@@ -58,7 +58,7 @@ void open_schema(SqliteConnection &connection, bool on_network) {
     connection.set_checkpoint_on_close(true);
     set_journal(connection, on_network);
     if (version < schema_version()) {
-        migrate(connection);
+        migrate(connection, schema_version());
     }
     connection.execute("PRAGMA foreign_keys = ON");
 }
@@ -67,9 +67,9 @@ bool check_schema(const SqliteConnection &connection) {
     return checked_version(connection) == schema_version();
 }
 
-SqliteConnection empty_database() {
+SqliteConnection empty_database(int64_t schema) {
     SqliteConnection connection(":memory:", SqliteConnection::Mode::read_write);
-    migrate(connection);
+    migrate(connection, schema);
     return connection;
 }
 

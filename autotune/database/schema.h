@@ -24,11 +24,11 @@ void open_schema(SqliteConnection &connection, bool on_network);
 // The same checks for a file that is open for reading. Whether it is of the newest schema.
 bool check_schema(const SqliteConnection &connection);
 
-// Brings one up to date that is of an older schema, or empty, and of which nobody else knows.
-void migrate(SqliteConnection &connection);
+// Brings a file to a schema that is newer than its own, or makes an empty one's tables.
+void migrate(SqliteConnection &connection, int64_t schema);
 
 // One in memory, with tables and nothing in them.
-SqliteConnection empty_database();
+SqliteConnection empty_database(int64_t schema);
 
 // To be called before a connection of open_schema is closed. Gives up the write-ahead log if nobody else has the
 // file open, so that a file at rest is one file, which a user without permission to write its folder can read.

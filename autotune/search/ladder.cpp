@@ -51,21 +51,42 @@ std::optional<uint64_t> features_of_target(const std::string &target) {
     }
 }
 
-// Without the numbers of rows for which no trial passed; nothing where there are none.
-std::optional<Decision> partial_decision(const Database &database, const StoredSession &session) {
-    std::vector<Trial> trials = database.trials(session.id);
-    std::set<int64_t> passed;
-    for (const Trial &trial : trials) {
-        if (trial.status == TrialStatus::ok && !trial.samples.empty()) {
-            passed.insert(trial.rows);
+// Of sessions in which no trial passed for some numbers of rows: what they say without these.
+std::vector<Decision> partial_decisions(const Database &database, const std::vector<StoredSession> &sessions) {
+    std::vector<Decision> decisions;
+    for (const StoredSession &session : sessions) {
+        std::vector<Trial> trials = database.trials(session.id);
+        std::set<int64_t> passed;
+        for (const Trial &trial : trials) {
+            if (trial.status == TrialStatus::ok && !trial.samples.empty()) {
+                passed.insert(trial.rows);
+            }
+        }
+        const size_t erased =
+            std::erase_if(trials, [&](const Trial &trial) { return !passed.contains(trial.rows); });
+        Selection selection = select_best(trials, session.reference);
+        if (erased > 0 && selection.complete()) {
+            decisions.push_back({session, std::move(trials), std::move(selection)});
         }
     }
-    const size_t erased = std::erase_if(trials, [&](const Trial &trial) { return !passed.contains(trial.rows); });
-    Selection selection = select_best(trials, session.reference);
-    if (erased == 0 || !selection.complete()) {
-        return std::nullopt;
+    return decisions;
+}
+
+// Sessions of one problem, hardware and target together, in the order of the first of each.
+std::vector<std::vector<StoredSession>> groups_by_key(const std::vector<StoredSession> &sessions) {
+    std::vector<std::vector<StoredSession>> groups;
+    for (const StoredSession &session : sessions) {
+        const auto own = std::ranges::find_if(groups, [&](const std::vector<StoredSession> &group) {
+            return is_key_of(session, group.front().problem, group.front().hardware_signature,
+                             group.front().target);
+        });
+        if (own == groups.end()) {
+            groups.push_back({session});
+        } else {
+            own->push_back(session);
+        }
     }
-    return Decision{session, std::move(trials), std::move(selection)};
+    return groups;
 }
 
 }  // namespace
@@ -82,67 +103,53 @@ Ladder::Ladder(const KnownDatabases &databases, const Hardware &hardware)
     }
 }
 
+bool Ladder::is_of_step(const StoredSession &session, LadderStep step, const NormProblem &problem,
+                        const Halide::Target &target) const {
+    const std::string target_text = target_name(target);
+    const bool is_same = same_problem(session.problem, problem);
+    const bool is_own = is_key_of(session, problem, signature_, target_text);
+    switch (step) {
+    case LadderStep::tuned:
+    case LadderStep::nearest_rows:
+        return is_own;
+    case LadderStep::nearest_hidden:
+        return session.hardware_signature == signature_ && session.target == target_text && !is_same &&
+               is_same_but_hidden(session.problem, problem) &&
+               divisibility(session.problem.hidden) == divisibility(problem.hidden) &&
+               distance(session.problem, problem) <= 1;
+    case LadderStep::hardware_family:
+        return is_same && session.target == target_text && session.hardware_signature != signature_ &&
+               are_family(session.hardware, hardware_);
+    case LadderStep::instruction_set:
+        return is_same && !is_own && features_of_target(session.target) == needed_cpu_features(target);
+    case LadderStep::shipped_default:
+        return is_same && features_of_target(session.target) != needed_cpu_features(target);
+    case LadderStep::heuristic:
+        return false;
+    }
+    return false;
+}
+
 std::vector<LadderEntry> Ladder::entries(LadderStep step, const NormProblem &problem,
                                          const Halide::Target &target) const {
-    const std::string target_text = target_name(target);
-    const uint64_t features = needed_cpu_features(target);
-    const auto is_own = [&](const StoredSession &session) {
-        return is_key_of(session, problem, signature_, target_text);
-    };
-    const std::function<bool(const StoredSession &)> serves = [&](const StoredSession &session) {
-        const bool is_same = same_problem(session.problem, problem);
-        switch (step) {
-        case LadderStep::tuned:
-        case LadderStep::nearest_rows:
-            return is_own(session);
-        case LadderStep::nearest_hidden:
-            return session.hardware_signature == signature_ && session.target == target_text &&
-                   session.problem.hidden != problem.hidden && is_same_but_hidden(session.problem, problem) &&
-                   divisibility(session.problem.hidden) == divisibility(problem.hidden) &&
-                   distance(session.problem, problem) <= 1;
-        case LadderStep::hardware_family:
-            return is_same && session.target == target_text && session.hardware_signature != signature_ &&
-                   are_family(session.hardware, hardware_);
-        case LadderStep::instruction_set:
-            return is_same && !is_own(session) && features_of_target(session.target) == features;
-        case LadderStep::shipped_default:
-            return is_same && features_of_target(session.target) != features;
-        case LadderStep::heuristic:
-            break;
-        }
-        return false;
-    };
     std::vector<LadderEntry> entries;
     for (const Source &source : sources_) {
         if (step == LadderStep::shipped_default && !source.is_shipped) {
             continue;
         }
-        std::vector<StoredSession> open;
-        std::ranges::copy_if(source.sessions, std::back_inserter(open), serves);
+        std::vector<StoredSession> sessions;
+        std::ranges::copy_if(source.sessions, std::back_inserter(sessions), [&](const StoredSession &session) {
+            return is_of_step(session, step, problem, target);
+        });
         // Of equally near ones the latest.
-        std::ranges::sort(open, std::greater(), [&](const StoredSession &session) {
-            const int shared = std::popcount(features_of_target(session.target).value_or(0) & features);
+        std::ranges::sort(sessions, std::greater(), [&](const StoredSession &session) {
+            const int shared =
+                std::popcount(features_of_target(session.target).value_or(0) & needed_cpu_features(target));
             return std::tuple(-distance(session.problem, problem), shared, session.ended, session.uuid);
         });
-        while (!open.empty()) {
-            std::vector<StoredSession> group;
-            const StoredSession first = open.front();
-            std::erase_if(open, [&](const StoredSession &session) {
-                const bool is_of_it = is_key_of(session, first.problem, first.hardware_signature, first.target);
-                if (is_of_it) {
-                    group.push_back(session);
-                }
-                return is_of_it;
-            });
-            if (step == LadderStep::nearest_rows) {
-                for (const StoredSession &session : group) {
-                    if (std::optional<Decision> decision = partial_decision(*source.database, session)) {
-                        entries.push_back({std::move(*decision), source.is_shipped});
-                    }
-                }
-                continue;
-            }
-            for (Decision &decision : decide(*source.database, group)) {
+        for (const std::vector<StoredSession> &group : groups_by_key(sessions)) {
+            for (Decision &decision : step == LadderStep::nearest_rows ? partial_decisions(*source.database, group)
+                                                                       : decide(*source.database, group)) {
                 entries.push_back({std::move(decision), source.is_shipped});
             }
         }

@@ -54,6 +54,9 @@ public:
     std::string reason_for_none(LadderStep step, const NormProblem &problem, const Halide::Target &target) const;
 
 private:
+    bool is_of_step(const StoredSession &session, LadderStep step, const NormProblem &problem,
+                    const Halide::Target &target) const;
+
     struct Source {
         const Database *database;
         bool is_shipped;
