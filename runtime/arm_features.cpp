@@ -1,8 +1,6 @@
 #include "runtime/arm_features.h"
 
-#include <cstdlib>
 #include <iterator>
-#include <string_view>
 
 #include "runtime/cpu_features.h"
 

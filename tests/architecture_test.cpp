@@ -36,7 +36,7 @@ const std::vector<Rule> kRules = {
     {"generators", {"runtime", "schedules"}, kSystem + R"(|Halide(Runtime)?\.h|llvm/.*)"},
     {"autotune/base", {"runtime"}, kTools + "|llvm/.*"},
     {"autotune/measure", {"runtime", "autotune/base"}, kTools + "|llvm/.*"},
-    {"autotune/database", {"runtime", "autotune/base"}, kTools + R"(|sqlite3\.h)"},
+    {"autotune/database", {"runtime", "autotune/base"}, kTools + R"(|sqlite3\.h|nlohmann/.*)"},
     {"autotune/search",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database"},
      kTools + R"(|Halide\.h)"},

@@ -122,6 +122,16 @@ std::string feature_names(uint64_t features) {
     return names;
 }
 
+uint64_t known_features(const std::string &names) {
+    uint64_t features = 0;
+    for (const CpuFeature &feature : kCpuFeatures) {
+        if (("," + names + ",").find(fmt::format(",{},", feature.name)) != std::string::npos) {
+            features |= feature.bit;
+        }
+    }
+    return features;
+}
+
 std::string signature(const Hardware &hardware) {
     const std::string features = feature_names(hardware.features);
     const std::string identity =

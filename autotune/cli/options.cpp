@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <set>
 
+#include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
+#include "autotune/database/database_path.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -117,10 +119,15 @@ std::string DatabaseOption::path() const {
 
 std::optional<Database> DatabaseOption::open_read_only() const {
     if (option_->count() == 0 && !std::filesystem::exists(path())) {
-        note(fmt::format("there is no tuning database '{}' yet, so schedules are the heuristic's", path()));
+        note(fmt::format("there is no tuning database '{}' yet, so schedules are shipped ones or the heuristic's",
+                         path()));
         return std::nullopt;
     }
     return Database::open_read_only(path());
+}
+
+KnownDatabases known_databases(const std::optional<Database> &own) {
+    return {.own = own ? &*own : nullptr, .shipped = &shipped_database()};
 }
 
 }  // namespace normforge

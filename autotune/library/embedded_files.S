@@ -13,5 +13,6 @@
     embed kEmbeddedRuntimeArchive, RUNTIME_ARCHIVE
     embed kEmbeddedArmRuntimeArchive, ARM_RUNTIME_ARCHIVE
     embed kEmbeddedApiHeader, API_HEADER
+    embed kEmbeddedShippedDatabase, SHIPPED_DATABASE
 
     .section .note.GNU-stack, "", %progbits

@@ -8,6 +8,8 @@ extern const char kEmbeddedArmRuntimeArchive[];
 extern const char kEmbeddedArmRuntimeArchiveEnd[];
 extern const char kEmbeddedApiHeader[];
 extern const char kEmbeddedApiHeaderEnd[];
+extern const char kEmbeddedShippedDatabase[];
+extern const char kEmbeddedShippedDatabaseEnd[];
 }
 
 namespace normforge {
@@ -22,6 +24,10 @@ std::string_view embedded_arm_runtime_archive() {
 
 std::string_view embedded_api_header() {
     return {kEmbeddedApiHeader, kEmbeddedApiHeaderEnd};
+}
+
+std::string_view embedded_shipped_database() {
+    return {kEmbeddedShippedDatabase, kEmbeddedShippedDatabaseEnd};
 }
 
 }  // namespace normforge
