@@ -124,11 +124,11 @@ std::string feature_names(uint64_t features) {
 
 uint64_t known_features(const std::string &names) {
     uint64_t features = 0;
-    for (const CpuFeature &feature : kCpuFeatures) {
+    visit_cpu_features([&](const CpuFeature &feature) {
         if (("," + names + ",").find(fmt::format(",{},", feature.name)) != std::string::npos) {
             features |= feature.bit;
         }
-    }
+    });
     return features;
 }
 
