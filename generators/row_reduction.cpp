@@ -73,7 +73,6 @@ LaneRun define_run(const NormVars &vars, const RowLanes &row, const LaneReductio
     run.lanes(l, c, r) = Tuple(zeros);
     RDom step(0, steps, name + "_step");
     run.step = step.x;
-    run.steps = steps;
     run.lanes(l, c, r) = lanes.combine(elements(run.lanes(l, c, r)), terms(l, step.x));
     run.tail_extent = tail_lanes / width;
     if (tail_lanes > 0) {

@@ -74,6 +74,11 @@ int knob_value(const Knob &knob, std::string_view text) {
                     legal_values(knob));
 }
 
+std::string arithmetic_text(const Knobs &knobs) {
+    const Knob &sums = knob_table()[0];
+    return knob_text(sums, knobs.*sums.member) + " over " + std::to_string(knobs.lanes()) + " lanes";
+}
+
 std::string to_text(const Knobs &knobs) {
     std::string text;
     for (const Knob &knob : knob_table()) {

@@ -66,6 +66,10 @@ std::span<const Knob, kKnobCount> knob_table();
 std::string knob_text(const Knob &knob, int value);
 int knob_value(const Knob &knob, std::string_view text);
 
+// What a kernel's bits depend on, "lane_pivot over 64 lanes": all other knobs only say in which order and how wide
+// the work is done.
+std::string arithmetic_text(const Knobs &knobs);
+
 // "sums=lane_pivot,vector=16,...": every knob exactly once, in the table's order.
 std::string to_text(const Knobs &knobs);
 

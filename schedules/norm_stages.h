@@ -20,7 +20,6 @@ struct LaneRun {
         pivot;  // (l, c, r) f32, what each lane's values are taken about; undefined where the row has one pivot
     Halide::Func lanes;  // (l, c, r) f32 sums; update 0 takes the full steps, update 1 the tail
     Halide::RVar step;   // of update 0
-    int steps;           // its extent
     Halide::RVar tail;   // of update 1
     int extent;          // of l: a lane, or two that are neighbours, whose values the Funcs then have side by side
     int tail_extent;     // of those that take one value more; there is no update 1 when it is 0

@@ -160,5 +160,19 @@ TEST(Knobs, MalformedTextIsAnError) {
     }
 }
 
+TEST(Arithmetic, IsOfSumsAndLanesAlone) {
+    const Knobs knobs =
+        parse_knobs("sums=lane_pivot,writing=ascending,vector=8,accumulators=4,unroll=2,prefetch=0,"
+                    "stores=cached,block=1,weights=per_row");
+    EXPECT_EQ(arithmetic_text(knobs), "lane_pivot over 32 lanes");
+    for (const Knob &knob : knob_table()) {
+        Knobs other = knobs;
+        other.*knob.member =
+            knob.values.front().value == knobs.*knob.member ? knob.values.back().value : knob.values.front().value;
+        const bool decides = other.sums != knobs.sums || other.lanes() != knobs.lanes();
+        EXPECT_EQ(arithmetic_text(other) != arithmetic_text(knobs), decides) << knob.name;
+    }
+}
+
 }  // namespace
 }  // namespace normforge

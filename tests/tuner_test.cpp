@@ -55,7 +55,7 @@ void expect_full_record(const TuneRequest &request, const std::vector<Trial> &tr
         EXPECT_GE(trial.samples.size(), 3u) << trial.knobs;
         EXPECT_EQ(trial.object_hash.size(), 32u);
         EXPECT_EQ(trial.code_hash.size(), 32u);
-        EXPECT_EQ(trial.output_digest.size(), 32u);
+        EXPECT_GT(trial.output_digest.size(), 32u);
         EXPECT_LE(trial.error_ratio, 1);
         EXPECT_GT(trial.error_ratio, 0);
         EXPECT_GT(trial.code_bytes, 0);
