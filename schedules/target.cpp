@@ -95,7 +95,7 @@ uint64_t needed_cpu_features(const Target &target) {
 }
 
 bool converts_f16(const Target &target) {
-    return target.has_feature(Target::F16C);
+    return target.has_feature(Target::F16C) || target.has_gpu_feature();
 }
 
 bool rounds_bfloats(const Target &target) {
