@@ -8,8 +8,9 @@ using namespace Halide;
 
 namespace {
 
-// Of the loops over chunks, where a row has more of them than registers hold.
-constexpr int kMostUnrolledChunks = 32;
+// Of the loops over chunks, where registers do not hold the row: ptxas loads what comes later at once, and took 167
+// registers of 32 chunks.
+constexpr int kMostUnrolledChunks = 8;
 constexpr int kUnrolledPart = 4;
 
 constexpr int kMostStackBytes = 16 << 10;
@@ -82,7 +83,7 @@ private:
         if (chunks <= kMostUnrolledChunks || knobs_.place == kRegisters) {
             stage.unroll(chunk);
         } else {
-            stage.unroll(chunk, kUnrolledPart);
+            stage.unroll(chunk, kUnrolledPart, TailStrategy::GuardWithIf);
         }
     }
 
@@ -118,7 +119,9 @@ private:
         }
         const auto &[v, c, l, w, r] = gpu_.vars;
         Func &row = gpu_.row;
-        row.reorder(v, c, l, w).vectorize(v).unroll(c);
+        row.reorder(v, c, l, w).vectorize(v);
+        Stage stage = row;
+        unroll_chunks(stage, c, dealt_.chunks());
         on_lanes(row);
         if (knobs_.place == kRegisters) {
             row.compute_at(warp_level());
