@@ -17,7 +17,8 @@ struct GpuKernelSpec {
 // The kernel's name in PTX.
 std::string kernel_symbol(const GpuKernelSpec &spec);
 
-// PTX with one entry, kernel_symbol(), below comments of what a block needs. Throws UserError for knobs that do not fit the problem, and CompileFailure.
+// PTX with one entry, kernel_symbol(), below comments of what a block needs. Throws UserError for knobs that do
+// not fit the problem, and CompileFailure.
 std::string emit_ptx(const GpuKernelSpec &spec);
 
 // Halide's statement, with how it would launch the kernel.

@@ -8,8 +8,8 @@ using namespace Halide;
 
 namespace {
 
-// Of the loops over chunks, where registers do not hold the row: ptxas loads what comes later at once, and took 167
-// registers of 32 chunks.
+// Of the loops over chunks, where registers do not hold the row: ptxas loads what comes later at once, and took
+// 167 registers of 32 chunks.
 constexpr int kMostUnrolledChunks = 8;
 constexpr int kUnrolledPart = 4;
 
