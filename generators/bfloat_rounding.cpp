@@ -31,9 +31,8 @@ unsigned lane_count(const llvm::Value &vector) {
     return llvm::cast<llvm::FixedVectorType>(vector.getType())->getNumElements();
 }
 
-// The vector of f32 whose bf16 codes the upper halves of these words are, by the formula in value_types; else
-// null.
-llvm::Value *rounded_vector(llvm::Value *words) {
+// The numbers whose bf16 codes the upper halves of these words are, by the formula in value_types; else null.
+llvm::Value *rounded_words(llvm::Value *words) {
     llvm::Value *bits = nullptr;
     llvm::Value *value = nullptr;
     llvm::Value *added = nullptr;
@@ -44,7 +43,12 @@ llvm::Value *rounded_vector(llvm::Value *words) {
         match(words, m_c_Add(added_unless_nan, m_Value(bits))) && predicate == llvm::CmpInst::FCMP_UNO &&
         match(bits, m_BitCast(m_Specific(value))) &&
         match(added, m_Add(m_And(m_LShr(m_Specific(bits), m_SpecificInt(16)), m_One()), m_SpecificInt(0x7fff)));
-    return is_rounded && llvm::isa<llvm::FixedVectorType>(value->getType()) ? value : nullptr;
+    return is_rounded ? value : nullptr;
+}
+
+llvm::Value *rounded_vector(llvm::Value *words) {
+    llvm::Value *value = rounded_words(words);
+    return value && llvm::isa<llvm::FixedVectorType>(value->getType()) ? value : nullptr;
 }
 
 // Codes that are stored, and the one or two vectors of f32, of 8 or 16 lanes, that they are made of: one after the
@@ -193,6 +197,11 @@ void replace(const std::vector<Rounding> &roundings) {
 }
 
 }  // namespace
+
+llvm::Value *rounded_to_bfloat(llvm::Value *codes) {
+    llvm::Value *words = nullptr;
+    return match(codes, m_LShr(m_Value(words), m_SpecificInt(16))) ? rounded_words(words) : nullptr;
+}
 
 void round_by_bfloat_instructions(llvm::Module &module) {
     for (llvm::Function &function : module) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "HalideRuntime.h"
+#include "generators/arm_machine.h"
 #include "generators/bfloat_pairs.h"
 #include "generators/bfloat_rounding.h"
 #include "generators/bfloat_shuffles.h"
@@ -210,6 +211,9 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
             function.addFnAttr(llvm::Attribute::AlwaysInline);
         }
     }
+    if (kernel.arm) {
+        compile_for(module, *kernel.arm);
+    }
     inline_into_entry(module);
     separate_loop_choices(*module.getFunction(symbol));
     std::vector<size_t> sums;
@@ -222,9 +226,15 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
     if (kernel.contracted) {
         contract_products(module);
     }
-    convert_narrow_values(module, kernel.narrowing);
+    if (kernel.arm) {
+        convert_by_arm(module, *kernel.arm);
+    } else {
+        convert_narrow_values(module, kernel.narrowing);
+    }
     prefetch_to_second_cache(*module.getFunction(symbol));
-    if (!kernel.streamed.empty()) {
+    if (!kernel.streamed.empty() && kernel.arm) {
+        hint_streamed_stores(*module.getFunction(symbol), kernel.streamed);
+    } else if (!kernel.streamed.empty()) {
         stream_stores(*module.getFunction(symbol), kernel.streamed);
     }
     // Who compiled each piece of Halide's runtime: noise in the assembly.

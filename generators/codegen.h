@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,13 @@ struct NarrowingMeans {
     bool stores_narrowed;
 };
 
+// The ARM machine that plain bitcode is compiled for: see schedules/target.h.
+struct ArmMachine {
+    std::string features;  // as LLVM names them
+    int vector_bits;       // of a register; above 128 it is one of SVE
+    bool rounds_bfloats;
+};
+
 // A kernel as Halide lowered it: LLVM bitcode that holds `function`, and what its parameters are in their order.
 // Rows are two-dimensional halide_buffer_t*, vectors and values of rows one-dimensional ones, numbers floats.
 struct LoweredKernel {
@@ -32,13 +40,14 @@ struct LoweredKernel {
     bool contracted;                     // products that are added become FMA: see contraction.h
     std::vector<StreamedRows> streamed;  // past the caches: see memory_hints.h
     NarrowingMeans narrowing;
+    std::optional<ArmMachine> arm;       // then nothing of `narrowing` counts
     bool has_spread_row_values = false;  // values of rows are rows whose values all lie at one place
 };
 
 // The LLVM stage: gives the kernel its C entry `void symbol(const nf_arguments *)`, inlines Halide's function into
 // it, contracts products to FMA if it may (no other float rewriting), converts narrow values by what the target
-// has for that, and tunes for the CPU that the bitcode names. Only the entry is visible outside. The result
-// depends on nothing but the arguments: two calls give equal bytes.
+// has for that, and tunes for the CPU that the bitcode or `arm` names. Only the entry is visible outside. The
+// result depends on nothing but the arguments: two calls give equal bytes.
 enum class CodegenForm { object, assembly, bitcode };
 std::string generate_code(const LoweredKernel &kernel, const std::string &symbol, CodegenForm form);
 

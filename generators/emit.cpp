@@ -2,6 +2,7 @@
 
 #include "generators/codegen.h"
 #include "generators/lowering.h"
+#include "schedules/space.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -43,12 +44,19 @@ std::string emit(const KernelSpec &spec, EmitForm form) {
                          spec.problem.portable == NF_NO && has_fma(target),
                          streamed_rows(spec),
                          {rounds_bfloats(target), shuffles_bytes(target), permutes_words(target),
-                          permutes_words_at_once(target), stores_narrowed(target)}};
-    if (form == EmitForm::stmt) {
-        return lower(spec.problem, generator_params(spec), target, kernel.function, Halide::OutputFileType::stmt);
+                          permutes_words_at_once(target), stores_narrowed(target)},
+                         {}};
+    if (is_arm(target)) {
+        kernel.arm = {machine_features(target), vector_bits(target), rounds_bfloats(target)};
     }
-    kernel.bitcode =
-        lower(spec.problem, generator_params(spec), target, kernel.function, Halide::OutputFileType::bitcode);
+    require_fit(spec.problem, spec.knobs, target);  // the generator knows the target that is lowered for
+    const auto lowered = [&](Halide::OutputFileType type) {
+        return lower(spec.problem, generator_params(spec), lowering_target(target), kernel.function, type);
+    };
+    if (form == EmitForm::stmt) {
+        return lowered(Halide::OutputFileType::stmt);
+    }
+    kernel.bitcode = lowered(Halide::OutputFileType::bitcode);
     switch (form) {
     case EmitForm::object:
         return generate_code(kernel, symbol, CodegenForm::object);

@@ -13,9 +13,26 @@
 
 namespace normforge {
 
+namespace {
+
+// Of the machines that kernels are made for, which of those of this LLVM are the ones that are linked.
+bool initialise_targets() {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+    return true;
+}
+
+}  // namespace
+
 std::string machine_code(llvm::Module &module, llvm::CodeGenFileType type) {
     [[maybe_unused]] static const bool initialised =  // once, whatever the number of threads
-        !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+        initialise_targets();
     std::string error;
     const llvm::Target *target = llvm::TargetRegistry::lookupTarget(module.getTargetTriple(), error);
     if (!target) {

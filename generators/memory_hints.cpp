@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 
 #include "runtime/normforge.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -19,7 +20,7 @@ namespace normforge {
 
 namespace {
 
-constexpr uint64_t kLeastBytes = 16;  // of x86's non-temporal vector stores
+constexpr uint64_t kLeastBytes = 16;  // of the narrowest vector register
 
 // Where in the entry's argument the pointer lies that an address is made of, or -1.
 int64_t offset_of_base(const llvm::Value *address, const llvm::Function &entry, const llvm::DataLayout &layout) {
@@ -34,13 +35,16 @@ int64_t offset_of_base(const llvm::Value *address, const llvm::Function &entry, 
     return argument == entry.getArg(0) ? offset.getSExtValue() : -1;
 }
 
-// Marks the stores. The widest of each operand's, in bytes.
-std::vector<uint64_t> mark_stores(llvm::Function &entry, const std::vector<StreamedRows> &rows) {
-    llvm::LLVMContext &context = entry.getContext();
+// A store of a whole vector of these rows.
+struct StreamedStore {
+    llvm::StoreInst *store;
+    size_t rows;  // which
+    uint64_t bytes;
+};
+
+std::vector<StreamedStore> streamed_stores(llvm::Function &entry, const std::vector<StreamedRows> &rows) {
     const llvm::DataLayout &layout = entry.getParent()->getDataLayout();
-    llvm::MDNode *non_temporal = llvm::MDNode::get(
-        context, llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1)));
-    std::vector<uint64_t> widest(rows.size(), 1);
+    std::vector<StreamedStore> result;
     for (llvm::Instruction &instruction : llvm::instructions(entry)) {
         auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
         if (!store || !store->getValueOperand()->getType()->isVectorTy()) {
@@ -51,13 +55,55 @@ std::vector<uint64_t> mark_stores(llvm::Function &entry, const std::vector<Strea
             offset_of_base(store->getPointerOperand(), entry, layout) - offsetof(nf_output, data);
         for (size_t index = 0; index < rows.size() && bytes >= kLeastBytes; index++) {
             if (static_cast<int64_t>(rows[index].offset) == offset) {
-                store->setMetadata(llvm::LLVMContext::MD_nontemporal, non_temporal);
-                store->setAlignment(llvm::Align(bytes));
-                widest[index] = std::max(widest[index], bytes);
+                result.push_back({store, index, bytes});
             }
         }
     }
+    return result;
+}
+
+void mark(llvm::StoreInst &store) {
+    llvm::LLVMContext &context = store.getContext();
+    store.setMetadata(llvm::LLVMContext::MD_nontemporal,
+                      llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(
+                                                     llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1))));
+}
+
+// Marks the stores. The widest of each operand's, in bytes.
+std::vector<uint64_t> mark_stores(llvm::Function &entry, const std::vector<StreamedRows> &rows) {
+    std::vector<uint64_t> widest(rows.size(), 1);
+    for (const StreamedStore &streamed : streamed_stores(entry, rows)) {
+        mark(*streamed.store);
+        streamed.store->setAlignment(llvm::Align(streamed.bytes));
+        widest[streamed.rows] = std::max(widest[streamed.rows], streamed.bytes);
+    }
     return widest;
+}
+
+// Whether the second store begins where the first one ends.
+bool is_behind(const llvm::StoreInst &second, const llvm::StoreInst &first, uint64_t bytes) {
+    const llvm::DataLayout &layout = first.getModule()->getDataLayout();
+    llvm::APInt first_offset(64, 0), second_offset(64, 0);
+    const llvm::Value *first_base =
+        first.getPointerOperand()->stripAndAccumulateConstantOffsets(layout, first_offset, true);
+    const llvm::Value *second_base =
+        second.getPointerOperand()->stripAndAccumulateConstantOffsets(layout, second_offset, true);
+    return first_base == second_base && second_offset - first_offset == bytes &&
+           first.getParent() == second.getParent() &&
+           first.getValueOperand()->getType() == second.getValueOperand()->getType();
+}
+
+// Both as one, where the second one stands: down past loads, as in narrow_stores.h.
+llvm::StoreInst *join(llvm::StoreInst *first, llvm::StoreInst *second) {
+    llvm::IRBuilder<> builder(second);
+    llvm::SmallVector<int> lanes(
+        2 * llvm::cast<llvm::FixedVectorType>(first->getValueOperand()->getType())->getNumElements());
+    std::iota(lanes.begin(), lanes.end(), 0);
+    llvm::Value *both = builder.CreateShuffleVector(first->getValueOperand(), second->getValueOperand(), lanes);
+    llvm::StoreInst *joined = builder.CreateAlignedStore(both, first->getPointerOperand(), first->getAlign());
+    first->eraseFromParent();
+    second->eraseFromParent();
+    return joined;
 }
 
 // Bits that are set where a row does not begin at a multiple of its widest store. A single row has no stride.
@@ -155,6 +201,22 @@ void stream_stores(llvm::Function &entry, const std::vector<StreamedRows> &rows)
     builder.SetInsertPoint(first);
     llvm::Value *bits = misaligned_bits(builder, entry.getArg(0), rows, widest);
     builder.CreateCondBr(builder.CreateICmpEQ(bits, builder.getInt64(0)), streaming, fallback);
+}
+
+void hint_streamed_stores(llvm::Function &entry, const std::vector<StreamedRows> &rows) {
+    constexpr uint64_t kPairedBytes = 16;  // of each of the two registers that one instruction stores
+    const StreamedStore *previous = nullptr;
+    const std::vector<StreamedStore> stores = streamed_stores(entry, rows);
+    for (const StreamedStore &next : stores) {
+        mark(*next.store);
+        if (previous && previous->bytes == kPairedBytes &&
+            is_behind(*next.store, *previous->store, kPairedBytes)) {
+            mark(*join(previous->store, next.store));
+            previous = nullptr;
+        } else {
+            previous = &next;
+        }
+    }
 }
 
 }  // namespace normforge

@@ -20,4 +20,8 @@ void align_to_values(llvm::Function &entry, const std::vector<size_t> &offsets);
 // their size: where the rows do not, the entry goes to a copy of itself as it was.
 void stream_stores(llvm::Function &entry, const std::vector<StreamedRows> &rows);
 
+// The same for NEON, whose hint goes with pairs of registers, at any address, and leaves the order of stores as it
+// is: two stores side by side become one of a pair.
+void hint_streamed_stores(llvm::Function &entry, const std::vector<StreamedRows> &rows);
+
 }  // namespace normforge

@@ -38,10 +38,12 @@ struct Moments {
 
 class ForwardPass {
 public:
-    ForwardPass(const NormProblem &problem, const Knobs &knobs, const NormValues &values, const Expr &rows)
+    ForwardPass(const NormProblem &problem, const Knobs &knobs, const ValuePairs &pairs, const NormValues &values,
+                const Expr &rows)
         : problem_(problem), knobs_(knobs), values_(values),
-          formulas_(problem, values), row_{row_lanes(problem, knobs)},
+          formulas_(problem, values), row_{static_cast<int>(problem.hidden), knobs.lanes(), pairs.summed},
           hidden_(static_cast<double>(problem.hidden)), summed_("summed") {
+        stages_.pairs = pairs;
         // A block is always summed whole: where there are no more rows, it is the last one once more.
         summed_(i_, r_) = values_.h()(i_, knobs.block > 1 ? min(r_, rows - 1) : r_);
     }
@@ -56,7 +58,7 @@ public:
         }
         Func written("written");
         written(i_, r_) = Tuple(outputs);
-        define_rows(stages_, written, problem_, knobs_);
+        define_rows(stages_, written, row_.hidden, knobs_);
         define_saved(row, scales);
         return stages_;
     }
@@ -228,11 +230,11 @@ private:
 
 }  // namespace
 
-NormStages define_norm(const NormProblem &problem, const Knobs &knobs, const NormInputs &inputs,
-                       const ValueConversion &conversion) {
+NormStages define_norm(const NormProblem &problem, const Knobs &knobs, const ValuePairs &pairs,
+                       const NormInputs &inputs, const ValueConversion &conversion) {
     const NormValues values(problem, inputs, conversion);
-    return problem.pass == NF_BACKWARD ? define_gradient(problem, knobs, values)
-                                       : ForwardPass(problem, knobs, values, inputs.rows).define();
+    return problem.pass == NF_BACKWARD ? define_gradient(problem, knobs, pairs, values)
+                                       : ForwardPass(problem, knobs, pairs, values, inputs.rows).define();
 }
 
 }  // namespace normforge

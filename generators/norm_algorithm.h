@@ -20,7 +20,7 @@ struct NormInputs {
 // The maths of every norm and of its gradients, once, for all targets. The arithmetic depends on two knobs: sums,
 // and the lanes that vector and accumulators make. writing, with vector and unroll for its steps, decides only the
 // order in which values are written. docs/numerics.md has the derivation and the error bounds.
-NormStages define_norm(const NormProblem &problem, const Knobs &knobs, const NormInputs &inputs,
-                       const ValueConversion &conversion);
+NormStages define_norm(const NormProblem &problem, const Knobs &knobs, const ValuePairs &pairs,
+                       const NormInputs &inputs, const ValueConversion &conversion);
 
 }  // namespace normforge

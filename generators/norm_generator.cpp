@@ -114,12 +114,18 @@ public:
                 "the norm generators need the target feature strict_float: without it Halide may rewrite "
                 "the sums and lose what the pivots save");
         }
+        if (machine.has_feature(Halide::Target::SVE) || machine.has_feature(Halide::Target::SVE2)) {
+            throw UserError(
+                "the norm generators make no code for SVE by Halide alone, whose code for parts of its "
+                "registers is wrong; allowed is normforge itself, or NEON");
+        }
         const NormInputs inputs = bind_inputs();
         if (is_for_gpu()) {
             return generate_for_gpu(inputs, machine);
         }
         const Knobs chosen = read_knobs(machine);
-        NormStages stages = define_norm(problem_, chosen, inputs, ValueConversion(converts_f16(machine)));
+        NormStages stages = define_norm(problem_, chosen, value_pairs(problem_, chosen, machine), inputs,
+                                        ValueConversion(converts_f16(machine)));
         bind_outputs(stages, inputs.rows);
         std::vector<Halide::ImageParam> streams;
         for (const auto &[id, buffer] : buffers_) {
@@ -256,9 +262,7 @@ private:
                 result.*knob_table()[index].member = knob_value(knob_table()[index], text);
             }
         }
-        if (std::string reason = check(problem_, result, machine); !reason.empty()) {
-            throw UserError("knobs " + to_text(result) + " do not fit " + to_text(problem_) + ": " + reason);
-        }
+        require_fit(problem_, result, machine);
         return result;
     }
 

@@ -12,9 +12,12 @@ namespace {
 
 class BackwardPass {
 public:
-    BackwardPass(const NormProblem &problem, const Knobs &knobs, const NormValues &values)
-        : problem_(problem), knobs_(knobs), values_(values), row_{row_lanes(problem, knobs)},
-          has_mean_(problem.op == NF_LAYER_NORM) {}
+    BackwardPass(const NormProblem &problem, const Knobs &knobs, const ValuePairs &pairs, const NormValues &values)
+        : problem_(problem), knobs_(knobs),
+          values_(values), row_{static_cast<int>(problem.hidden), knobs.lanes(), pairs.summed},
+          has_mean_(problem.op == NF_LAYER_NORM) {
+        stages_.pairs = pairs;
+    }
 
     NormStages define() {
         define_slice_values();
@@ -154,8 +157,9 @@ private:
 
 }  // namespace
 
-NormStages define_gradient(const NormProblem &problem, const Knobs &knobs, const NormValues &values) {
-    return BackwardPass(problem, knobs, values).define();
+NormStages define_gradient(const NormProblem &problem, const Knobs &knobs, const ValuePairs &pairs,
+                           const NormValues &values) {
+    return BackwardPass(problem, knobs, pairs, values).define();
 }
 
 }  // namespace normforge

@@ -10,6 +10,7 @@ namespace normforge {
 //     dweight, dbias = sums over rows of dy * xhat and of dy
 // rstd is the saved one. The saved mean is corrected by the row's own values, since as an f32 it may have lost
 // what tells them apart.
-NormStages define_gradient(const NormProblem &problem, const Knobs &knobs, const NormValues &values);
+NormStages define_gradient(const NormProblem &problem, const Knobs &knobs, const ValuePairs &pairs,
+                           const NormValues &values);
 
 }  // namespace normforge

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "generators/row_reduction.h"
-#include "schedules/value_pairs.h"
 
 namespace normforge {
 
@@ -62,12 +61,11 @@ Func row_value(NormStages &stages, const std::string &name, const Expr &value) {
 namespace {
 
 // Steps as wide as the schedule writes at once, counted backwards.
-void write_descending(NormStages &stages, const Func &values, const NormProblem &problem, const Knobs &knobs) {
+void write_descending(NormStages &stages, const Func &values, int hidden, const Knobs &knobs) {
     const Var &r = stages.vars.r;
-    const int hidden = static_cast<int>(problem.hidden);
     const int step_width = knobs.vector * knobs.unroll;
     const int steps = (hidden + step_width - 1) / step_width;
-    const int together = writes_in_pairs(problem, knobs) ? 2 : 1;
+    const int together = stages.pairs.written ? 2 : 1;
     RDom written({{0, knobs.vector}, {0, together}, {0, knobs.unroll / together}, {0, steps}}, "written");
     Expr place =
         step_width * (steps - 1 - written.w) + together * (knobs.vector * written.z + written.x) + written.y;
@@ -85,10 +83,10 @@ void write_descending(NormStages &stages, const Func &values, const NormProblem 
 
 }  // namespace
 
-void define_rows(NormStages &stages, const Func &values, const NormProblem &problem, const Knobs &knobs) {
+void define_rows(NormStages &stages, const Func &values, int hidden, const Knobs &knobs) {
     stages.rows = Func("rows");
     if (knobs.writing == kDescending) {
-        write_descending(stages, values, problem, knobs);
+        write_descending(stages, values, hidden, knobs);
     } else {
         stages.rows(stages.vars.i, stages.vars.r) = Tuple(elements(values(stages.vars.i, stages.vars.r)));
     }

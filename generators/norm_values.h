@@ -46,6 +46,6 @@ private:
 Halide::Func row_value(NormStages &stages, const std::string &name, const Halide::Expr &value);
 
 // rows(i, r) = values(i, r), in the order of the knob `writing`.
-void define_rows(NormStages &stages, const Halide::Func &values, const NormProblem &problem, const Knobs &knobs);
+void define_rows(NormStages &stages, const Halide::Func &values, int hidden, const Knobs &knobs);
 
 }  // namespace normforge

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <string>
 
-#include "schedules/value_pairs.h"
-
 namespace normforge {
 
 using namespace Halide;
@@ -197,10 +195,6 @@ std::vector<Expr> elements(const FuncRef &f) {
 
 Expr median_of_three(const Expr &a, const Expr &b, const Expr &c) {
     return max(min(a, b), min(max(a, b), c));
-}
-
-RowLanes row_lanes(const NormProblem &problem, const Knobs &knobs) {
-    return {static_cast<int>(problem.hidden), knobs.lanes(), sums_in_pairs(problem, knobs)};
 }
 
 RowPass reduce_row(const NormVars &vars, const RowLanes &row, const Reduction &reduction) {

@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "Halide.h"
-#include "runtime/norm_problem.h"
-#include "schedules/knobs.h"
 #include "schedules/norm_stages.h"
 
 namespace normforge {
@@ -25,7 +23,6 @@ struct RowLanes {
 
     int values_of_l() const { return in_pairs ? 2 : 1; }
 };
-RowLanes row_lanes(const NormProblem &problem, const Knobs &knobs);
 
 // What one reading of a row finds.
 struct Reduction {

@@ -5,6 +5,11 @@
 #include <cpuid.h>
 
 #include "runtime/x86_features.h"
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+
+#include "runtime/arm_features.h"
+#include "runtime/vector_length.h"
 #endif
 
 namespace normforge {
@@ -57,6 +62,15 @@ uint64_t cpu_features() {
         answer.store(known, std::memory_order_relaxed);
     }
     return known & ~kAsked;
+}
+
+#elif defined(__aarch64__)
+
+// What the kernel has told every program at its start takes no call to ask for, and a thread may change its
+// length.
+uint64_t cpu_features() {
+    const uint64_t hwcap = getauxval(AT_HWCAP);
+    return arm_features({hwcap, getauxval(AT_HWCAP2), has_sve(hwcap) ? sve_bits() : 0});
 }
 
 #else

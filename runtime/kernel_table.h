@@ -20,7 +20,7 @@ struct nf_variant {
 
 struct nf_kernel {
     nf_problem problem;
-    uint64_t cpu_features;  // needed, as bits of cpu_features.h
+    uint64_t cpu_features;  // needed, as bits of cpu_features.h, of one kind of CPU
     const char *target;
     int64_t variant_count;       // at least 1
     const nf_variant *variants;  // by rising min_rows; the first one's is 0

@@ -189,7 +189,8 @@ typedef struct nf_kernel nf_kernel;
 /* Sets *kernel to the library's best kernel for the problem that this CPU can run; it lives as long as the
  * library is loaded. On an error *kernel is set to null.
  * NF_ERROR_NO_KERNEL: the library was not built for this problem.
- * NF_ERROR_CPU_LACKS_FEATURES: it was, but only for CPUs with instructions that this one lacks. */
+ * NF_ERROR_CPU_LACKS_FEATURES: it was, but only for CPUs with instructions that this one lacks. On ARM also where
+ * the calling thread's SVE registers have another length; nf_run looks again, for a thread can change it. */
 nf_status nf_find(const nf_library *library, const nf_problem *problem, const nf_kernel **kernel);
 
 /* Runs all rows of all groups. Everything is checked before the first value is written; with an error, nothing

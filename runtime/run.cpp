@@ -4,6 +4,7 @@
 #include "runtime/gradient_sums.h"
 #include "runtime/kernel_table.h"
 #include "runtime/run_rows.h"
+#include "runtime/vector_length.h"
 
 namespace normforge {
 
@@ -58,6 +59,9 @@ using namespace normforge;
 nf_status nf_run(const nf_kernel *kernel, const nf_arguments *arguments) {
     if (!kernel || !arguments) {
         return NF_ERROR_NULL_ARGUMENT;
+    }
+    if (!has_vector_length(kernel->cpu_features)) {
+        return NF_ERROR_CPU_LACKS_FEATURES;
     }
     uint64_t longest_row_stride = 0;
     if (nf_status status = check_arguments(kernel->problem, *arguments, longest_row_stride).status) {

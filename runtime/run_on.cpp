@@ -5,6 +5,7 @@
 #include "runtime/gradient_tasks.h"
 #include "runtime/run_rows.h"
 #include "runtime/tasks.h"
+#include "runtime/vector_length.h"
 
 namespace normforge {
 
@@ -89,6 +90,9 @@ nf_status nf_run_on(const nf_kernel *kernel, const nf_arguments *arguments, cons
     const int64_t tasks = task_count(problem, arguments->rows, arguments->groups, threads->count);
     if (tasks == 1) {
         return nf_run(kernel, arguments);
+    }
+    if (!has_vector_length(kernel->cpu_features)) {
+        return NF_ERROR_CPU_LACKS_FEATURES;
     }
     uint64_t longest_row_stride = 0;
     if (check_arguments(problem, *arguments, longest_row_stride, threads->count).status != NF_SUCCESS) {

@@ -98,7 +98,7 @@ constexpr Need kNeeds[] = {
     {feature_bit("avx512_sapphirerapids"), kForSapphireRapids},
     {feature_bit("avx512_zen5"), kForZen5},
 };
-static_assert(std::size(kNeeds) == std::size(kCpuFeatures));
+static_assert(std::size(kNeeds) == std::size(kX86Features));
 
 }  // namespace
 

@@ -17,7 +17,7 @@ struct X86Words {
     bool operator==(const X86Words &) const = default;
 };
 
-// The bits of kCpuFeatures that such a CPU has. A pure function: tests ask it of CPUs not at hand.
+// The bits of kX86Features that such a CPU has. A pure function: tests ask it of CPUs not at hand.
 uint64_t x86_features(const X86Words &words);
 
 }  // namespace normforge

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "Halide.h"
+#include "schedules/value_pairs.h"
 
 namespace normforge {
 
@@ -44,6 +45,7 @@ struct WrittenRow {
 };
 
 struct NormStages {
+    ValuePairs pairs;  // what the stages were defined for
     NormVars vars;
     std::vector<RowPass> passes;
     std::vector<Halide::Func> row_values;    // (r) what all values of a row share

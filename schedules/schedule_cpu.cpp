@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "schedules/value_pairs.h"
-
 namespace normforge {
 
 using namespace Halide;
@@ -35,7 +33,7 @@ public:
     CpuSchedule(NormStages &stages, const NormProblem &problem, const Knobs &knobs,
                 const std::vector<ImageParam> &streams)
         : stages_(stages), knobs_(knobs), streams_(streams), hidden_(static_cast<int>(problem.hidden)),
-          writes_in_pairs_(writes_in_pairs(problem, knobs)), in_blocks_(knobs.block > 1),
+          writes_in_pairs_(stages.pairs.written), in_blocks_(knobs.block > 1),
           in_slices_(stages.slice_values.defined()),
           group_(in_slices_ ? stages.slice_values : stages.rows, in_blocks_ ? block_ : stages.vars.r) {}
 

@@ -4,6 +4,8 @@
 #include <bit>
 
 #include "runtime/operands.h"
+#include "runtime/user_error.h"
+#include "schedules/target.h"
 #include "schedules/value_pairs.h"
 
 namespace normforge {
@@ -13,13 +15,14 @@ namespace {
 constexpr size_t kLeastStreamedBytes = 16;
 constexpr int kMostUnrolledVectors = 32;
 
-// From so many bytes of rows on, read and written, streaming stores pay. Zen 4, layer_norm f32 1024: at 8 MiB they
-// take 1.03 of the time, at 16 MiB 0.78; at 4096 values 0.89 and 0.53.
-constexpr int64_t kColdBytes = int64_t{8} << 20;
+// From so many bytes of rows on, read and written, streaming stores pay. Zen 4, f32: at 8 MiB they take 1.07 of
+// the time of layer_norm 1024, 1.36 of rms_norm 2048 and 0.91 of rms_norm 4096; at 12 MiB 0.77 and 0.99 of the
+// first two, at 16 MiB 0.92 of the second and 0.57 of the third.
+constexpr int64_t kStreamedBytes = int64_t{12} << 20;
 
 // f32 values in the widest vector register.
 int native_vector(const Halide::Target &target) {
-    return target.natural_vector_size(Halide::Float(32));
+    return vector_bits(target) / 32;
 }
 
 // The smallest power of two that holds a row, but no less than the smallest vector: wider than that, lanes idle.
@@ -81,6 +84,10 @@ std::string check(const NormProblem &problem, const Knobs &knobs, const Halide::
     if (knobs.stores == kStreaming && knobs.vector * written_value_bytes(problem) < kLeastStreamedBytes) {
         return "stores=streaming is for vectors of 16 bytes and more in the rows that are written";
     }
+    if (knobs.stores == kStreaming && is_arm(target) && vector_bits(target) > 128) {
+        // LLVM 23 loses SVE's hint where two registers make an address.
+        return "stores=streaming is for registers of 128 bits on ARM";
+    }
     if (knobs.stores == kStreaming && problem.hidden % knobs.vector != 0) {
         return "stores=streaming is for rows of whole vectors";
     }
@@ -99,6 +106,12 @@ std::string check(const NormProblem &problem, const Knobs &knobs, const Halide::
         return "sums=lane_pivot needs three values in every lane";
     }
     return "";
+}
+
+void require_fit(const NormProblem &problem, const Knobs &knobs, const Halide::Target &target) {
+    if (const std::string reason = check(problem, knobs, target); !reason.empty()) {
+        throw UserError("knobs " + to_text(knobs) + " do not fit " + to_text(problem) + ": " + reason);
+    }
 }
 
 std::vector<Knobs> enumerate(const NormProblem &problem, const Halide::Target &target) {
@@ -134,7 +147,8 @@ Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
     const bool is_wide_gradient = problem.pass == NF_BACKWARD && problem.dtype == NF_F32 && knobs.vector == 16;
     knobs.unroll =
         static_cast<int>(std::min<int64_t>(is_wide_gradient ? 8 : 4, useful_lanes(problem) / knobs.vector));
-    if (problem.dtype == NF_F16 && knobs.vector == 16 && problem.hidden >= 1024 && problem.portable == NF_NO) {
+    if (problem.dtype == NF_F16 && knobs.vector == 16 && !is_arm(target) && problem.hidden >= 1024 &&
+        problem.portable == NF_NO) {
         // As many lanes of half the width: conversions of 16 f16 values are two of 8 (Zen 4: 0.79 of the time for
         // rms_norm of 4096 values, 0.91 for layer_norm).
         knobs.vector /= 2;
@@ -166,11 +180,16 @@ bool has_affine(const NormProblem &problem) {
 }
 
 // For many rows in cache.
-Knobs for_many_rows(const NormProblem &problem, Knobs knobs) {
+Knobs for_many_rows(const NormProblem &problem, const Halide::Target &target, Knobs knobs) {
     if (element_size(problem.dtype) == sizeof(float)) {
         // The statistics of 8 short rows at once, as f64 vectors: 0.75 to 0.95 of the time up to 512 values, in
-        // cache and beside streaming stores; from 1024 on it is longer (Zen 4, f32).
-        knobs.block = problem.hidden <= kShortRow ? 8 : 1;
+        // cache and beside streaming stores; from 1024 on it is longer (Zen 4, f32). With a residual they take 1.0
+        // to 1.6, but 4 rows of 512 values 0.85 to 0.97.
+        if (problem.residual == NF_NONE) {
+            knobs.block = problem.hidden <= kShortRow ? 8 : 1;
+        } else {
+            knobs.block = problem.hidden > kShortRow / 2 && problem.hidden <= kShortRow ? 4 : 1;
+        }
     } else if (has_affine(problem) && problem.dtype == NF_BF16 && problem.residual == NF_NONE &&
                (knobs.vector > 8 || problem.hidden < kLongRow)) {
         // Weight and bias are widened once for some rows: 0.61 to 0.95 of the time of rms_norm, of layer_norm 0.83
@@ -178,9 +197,12 @@ Knobs for_many_rows(const NormProblem &problem, Knobs knobs) {
         // take 1.05 to 1.12, shorter rows 0.70 to 0.95.
         knobs.block = problem.hidden <= kShortRow ? 8 : 4;
         knobs.weights = kShared;
-        if (writes_in_pairs(problem, knobs)) {
+        if (value_pairs(problem, knobs, target).written) {
             knobs.unroll = 2;
         }
+    } else if (problem.dtype == NF_BF16 && problem.residual != NF_NONE && problem.hidden <= kShortRow / 4) {
+        // 0.74 to 0.85 of the time at 64 and 128 values, 1.0 at 256.
+        knobs.block = 8;
     } else if (has_affine(problem) && problem.dtype == NF_F16) {
         // With a residual 4 rows take 1.2 to 1.4 at 2048 and 4096 values, 2 rows 0.93 to 0.98.
         knobs.block = problem.residual == NF_NONE ? 4 : 2;
@@ -231,14 +253,18 @@ std::vector<RowsSchedule> heuristic_for_rows(const NormProblem &problem, const H
     };
     constexpr int64_t kManyRows = 16;  // a block that is not full costs as much as one that is
     const Knobs few = result.front().knobs;
-    const Knobs many = for_many_rows(problem, few);
+    const Knobs many = for_many_rows(problem, target, few);
     add(kManyRows, many);
+    if (is_arm(target)) {
+        // Its cores see by themselves that lines are written whole; what the hint is worth there was not measured.
+        return result;
+    }
     // Where rows cannot be streamed in blocks, they may be one by one.
     Knobs cold = for_cold_rows(problem, few, many);
     if (!is_legal(cold)) {
         cold = for_cold_rows(problem, few, few);
     }
-    add(std::max<int64_t>(2, kColdBytes / row_bytes(problem)), cold);
+    add(std::max<int64_t>(2, kStreamedBytes / row_bytes(problem)), cold);
     return result;
 }
 

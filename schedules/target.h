@@ -7,10 +7,12 @@
 
 namespace normforge {
 
-// The target of a kernel, from its name: "host", or a Halide target such as "x86-64-linux-avx2-fma-f16c". It has
-// what every kernel is built with beside: strict_float (Halide otherwise treats floats as reals), and no runtime,
-// no asserts and no bounds queries (the C API has checked everything before). Throws UserError for a name that
-// Halide does not know and for an architecture without schedules.
+// The target of a kernel, from its name: "host", or a Halide target such as "x86-64-linux-avx2-fma-f16c" or
+// "arm-64-linux-sve2-vector_bits_256", of which "arm-64-linux-sve2-256" is a short form, as "arm-64-linux-neon" is
+// one of "arm-64-linux". It has what every kernel is built with beside: strict_float (Halide otherwise treats
+// floats as reals), and no runtime, no asserts and no bounds queries (the C API has checked everything before).
+// Throws UserError for a name that Halide does not know, for an architecture without schedules, and for SVE
+// without a length of its registers.
 Halide::Target kernel_target(const std::string &name);
 
 // The shortest name that gives this target again.
@@ -18,6 +20,23 @@ std::string target_name(const Halide::Target &target);
 
 // The instruction sets it needs, as bits of runtime/cpu_features.h.
 uint64_t needed_cpu_features(const Halide::Target &target);
+
+// What Halide compiles a kernel of an ARM target for, whose bitcode LLVM then takes to that target with
+// machine_features(). Halide 21's own code for SVE is wrong, unsaid, where a vector does not fill whole registers,
+// so SVE is left to LLVM, which makes it out of plain vectors that are as wide as its registers. Those Halide
+// makes for x86, in code that names no instruction of it; for NEON it cuts all vectors into 128 bits. And it
+// leaves f16 conversions to LLVM only where the target has f16 arithmetic, though every 64-bit ARM CPU has them.
+// Of other targets it is the target.
+Halide::Target lowering_target(const Halide::Target &target);
+
+// LLVM's names of the instruction sets that it is to use, "+bf16,+sve2", beyond the baseline. Of ARM; x86's stay
+// as Halide names them.
+std::string machine_features(const Halide::Target &target);
+
+// Of a vector register of floats.
+int vector_bits(const Halide::Target &target);
+
+bool is_arm(const Halide::Target &target);
 
 // Whether it has instructions that convert f16 values, that round f32 to bf16, that multiply and add with one
 // rounding, that shuffle bytes within the halves of a register of 256 bits, that permute the 16-bit words of two

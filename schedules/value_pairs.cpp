@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/operands.h"
+#include "schedules/target.h"
 
 namespace normforge {
 
@@ -19,17 +20,10 @@ bool is_along_row(const NormProblem &problem, const Operand &operand) {
            (operand.shape == OperandShape::vector && !is_written(problem, operand));
 }
 
-bool is_of_whole_pairs(const NormProblem &problem, const Knobs &knobs) {
-    return problem.hidden % (2 * knobs.vector) == 0;
-}
-
-}  // namespace
-
 bool sums_in_pairs(const NormProblem &problem, const Knobs &knobs) {
     // What else a forward pass sums are its rows alone; the largest magnitude is of what is written.
     const bool sums_rows = problem.pass == NF_FORWARD && problem.scale != NF_SCALE_PER_ROW;
-    return is_of_whole_pairs(problem, knobs) && knobs.accumulators > 1 &&
-           std::ranges::all_of(kOperands, [&](const Operand &operand) {
+    return knobs.accumulators > 1 && std::ranges::all_of(kOperands, [&](const Operand &operand) {
                return is_written(problem, operand) || !is_along_row(problem, operand) ||
                       (sums_rows && operand.shape != OperandShape::rows) || is_bf16_or_absent(problem, operand);
            });
@@ -37,10 +31,20 @@ bool sums_in_pairs(const NormProblem &problem, const Knobs &knobs) {
 
 bool writes_in_pairs(const NormProblem &problem, const Knobs &knobs) {
     // Sums over rows are f32.
-    return problem.pass == NF_FORWARD && is_of_whole_pairs(problem, knobs) && knobs.unroll > 1 &&
+    return problem.pass == NF_FORWARD && knobs.unroll > 1 &&
            std::ranges::all_of(kOperands, [&](const Operand &operand) {
                return !is_along_row(problem, operand) || is_bf16_or_absent(problem, operand);
            });
+}
+
+}  // namespace
+
+ValuePairs value_pairs(const NormProblem &problem, const Knobs &knobs, const Halide::Target &target) {
+    const bool are_whole = problem.hidden % (2 * knobs.vector) == 0;
+    if (is_arm(target) || !are_whole) {
+        return {false, false};
+    }
+    return {sums_in_pairs(problem, knobs), writes_in_pairs(problem, knobs)};
 }
 
 }  // namespace normforge

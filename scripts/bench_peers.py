@@ -13,13 +13,16 @@ import sys
 
 from peers import grid, machine, measure, summary
 
+UNTUNED = "untuned"
+
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a small grid")
     parser.add_argument("--list-hidden", action="store_true", help="print the hidden sizes of the whole grid")
     parser.add_argument("--libraries", type=pathlib.Path, metavar="FOLDER", help="where bench/peers was built")
-    parser.add_argument("--schedules", default="", help="how ours were chosen, for the result")
+    parser.add_argument("--schedules", default=UNTUNED,
+                        help=f"how ours were chosen, for the result; other than {UNTUNED}, such ones are measured too")
     parser.add_argument("--threads", metavar="LIST", help="numbers of threads; by default 1 and all")
     parser.add_argument("--passes", metavar="LIST", help="by default all")
     parser.add_argument("--ops", metavar="LIST", help="by default all")
@@ -34,12 +37,12 @@ def is_chosen(value, names):
     return not names or value in names.split(",")
 
 
-def measure_in_process(cells, folder, threads, core):
+def measure_in_process(cells, folder, tuned, threads, core):
     # Read when OpenMP is loaded. The count is of loops: its workers sleep after about half a millisecond.
     os.environ.update(OMP_NUM_THREADS=str(threads), GOMP_SPINCOUNT="30000")
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=measure.run, args=(cells, folder, threads, core, sender))
+    process = context.Process(target=measure.run, args=(cells, folder, tuned, threads, core, sender))
     process.start()
     sender.close()
     try:
@@ -82,7 +85,8 @@ def main():
         cells = [cell for cell in grid.cells(options.quick, threads, here["last_cache_bytes"])
                  if is_chosen(cell.pass_, options.passes) and is_chosen(cell.op, options.ops)
                  and is_chosen(cell.dtype, options.dtypes)]
-        rows, versions, implementations = measure_in_process(cells, options.libraries, threads, cores[-1])
+        rows, versions, implementations = measure_in_process(
+            cells, options.libraries, options.schedules != UNTUNED, threads, cores[-1])
         document["rows"] += rows
         document["versions"] = versions
         document["implementations"][str(threads)] = implementations

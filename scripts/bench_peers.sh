@@ -14,7 +14,8 @@ Sets the machine up, builds normforge and what it is measured against, times all
 writes every cell's times to a file and prints a summary.
   --json FILE     where the result is written
   --quick         three hidden sizes and three numbers of rows instead of 14 and five: minutes, not half an hour
-  --db FILE       a tuning database of normforge: our kernels by its schedules; without it, by the heuristic's
+  --db FILE       a tuning database of normforge: our kernels by its schedules, and beside them by the heuristic's; without
+                  it, by the heuristic's alone
   --threads LIST  numbers of threads, with commas between; by default 1 and as many as there are cores
   --passes LIST   forward, backward; by default both
   --ops LIST      layer_norm, rms_norm; by default both

@@ -29,12 +29,14 @@ const std::string kTools = kSystem + "|fmt/.*";
 
 const std::vector<Rule> kRules = {
     // Of the system, what threads need.
-    {"runtime", {}, kStandard + R"(|(cpuid|immintrin|pthread|sched|unistd)\.h|linux/futex\.h|sys/syscall\.h)"},
+    {"runtime",
+     {},
+     kStandard + R"(|(cpuid|immintrin|pthread|sched|unistd)\.h|linux/futex\.h|sys/(auxv|syscall)\.h)"},
     {"schedules", {"runtime"}, kStandard + R"(|Halide\.h)"},
     {"generators", {"runtime", "schedules"}, kSystem + R"(|Halide(Runtime)?\.h|llvm/.*)"},
     {"autotune/base", {"runtime"}, kTools + "|llvm/.*"},
     {"autotune/measure", {"runtime", "autotune/base"}, kTools + "|llvm/.*"},
-    {"autotune/database", {"runtime", "autotune/base"}, kTools + R"(|sqlite3\.h)"},
+    {"autotune/database", {"runtime", "autotune/base"}, kTools + R"(|sqlite3\.h|nlohmann/.*)"},
     {"autotune/search",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database"},
      kTools + R"(|Halide\.h)"},

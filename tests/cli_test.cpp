@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -86,11 +88,16 @@ TEST_F(CliTest, WhatIsTunedIsUsedAndNotTunedAgain) {
 }
 
 TEST_F(CliTest, WhatIsMissingIsTunedInADatabaseOfAnOlderSchema) {
-    run(std::string("tune --quiet ") + kSmall);
-    SqliteConnection(folder / "default.db", SqliteConnection::Mode::read_write).execute("PRAGMA user_version = 1");
-    const Outcome again = run(std::string("tune --if-missing --json ") + kSmall);
-    EXPECT_EQ(again.status, 0) << again.errors;
-    EXPECT_PRED_FORMAT2(IsSubstring, "hidden=4: already tuned: ", again.errors);
+    std::ifstream sql(NORMFORGE_TEST_DATA "/tuning_schema_2.sql");
+    SqliteConnection(folder / "default.db", SqliteConnection::Mode::read_write)
+        .execute({std::istreambuf_iterator<char>(sql), {}});
+    EXPECT_EQ(run_json("db show {}/default.db").size(), 4u);
+    for (const int expected : {1, 0}) {
+        const Outcome tuned = run(std::string("tune --if-missing --quiet --json ") + kSmall);
+        EXPECT_EQ(tuned.status, 0) << tuned.errors;
+        EXPECT_EQ(json::parse(tuned.output).size(), expected);
+    }
+    EXPECT_EQ(run_json("db show {}/default.db").size(), 5u);
 }
 
 TEST_F(CliTest, WhatIsListedTwiceIsTunedOnce) {
@@ -230,8 +237,9 @@ TEST_F(CliTest, VersionNamesTheCompilers) {
 class HelpTest : public CliTest, public testing::WithParamInterface<const char *> {};
 
 INSTANTIATE_TEST_SUITE_P(Command, HelpTest,
-                         testing::Values("", "tune", "build", "db", "db show", "db best", "inspect", "bench",
-                                         "doctor"));
+                         testing::Values("", "tune", "build", "db", "db show", "db best", "db verify",
+                                         "db explain", "db export", "db import", "db merge", "db prune", "inspect",
+                                         "bench", "doctor"));
 
 TEST_P(HelpTest, FitsATerminal) {
     const Outcome outcome = run(std::string(GetParam()) + " --help");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <string>
 
+#include "runtime/arm_features.h"
 #include "runtime/x86_features.h"
 
 namespace normforge {
@@ -11,11 +12,11 @@ namespace {
 // The names, ordered as in the table and joined by blanks.
 std::string names_of(uint64_t features) {
     std::string names;
-    for (const CpuFeature &feature : kCpuFeatures) {
+    visit_cpu_features([&](const CpuFeature &feature) {
         if (features & feature.bit) {
             names += names.empty() ? feature.name : std::string(" ") + feature.name;
         }
-    }
+    });
     return names;
 }
 
@@ -27,12 +28,17 @@ X86Words everything() {
 
 TEST(CpuFeatures, TableHasABitForEachName) {
     uint64_t bits = 0;
-    for (const CpuFeature &feature : kCpuFeatures) {
+    visit_cpu_features([&](const CpuFeature &feature) {
         EXPECT_EQ(bits & feature.bit, 0u) << feature.name;
         bits |= feature.bit;
+    });
+    uint64_t found = x86_features(everything());
+    for (const CpuFeature &feature : kArmFeatures) {
+        found |= arm_features({UINT64_MAX, UINT64_MAX, feature.vector_bits});
     }
-    EXPECT_EQ(x86_features(everything()), bits);
+    EXPECT_EQ(found, bits);
     EXPECT_EQ(x86_features({}), 0u);
+    EXPECT_EQ(arm_features({}), 0u);
 }
 
 // A CPU that has everything but one instruction set or one state of registers.
@@ -78,6 +84,42 @@ INSTANTIATE_TEST_SUITE_P(
                     Missing{"tile_state", &X86Words::saved_state, 18, kBelowZen4 + " avx512_zen4 avx512_zen5"}),
     [](const auto &test) { return std::string(test.param.name); });
 
+// ARM CPUs by what Linux says of them: bits of HWCAP and HWCAP2, and the length of the registers.
+struct ArmCpu {
+    const char *name;
+    ArmWords words;
+    std::string features;
+};
+
+class ArmCpus : public testing::TestWithParam<ArmCpu> {};
+
+TEST_P(ArmCpus, HaveTheFeaturesOfTheirInstructions) {
+    EXPECT_EQ(names_of(arm_features(GetParam().words)), GetParam().features);
+}
+
+constexpr uint64_t kAsimd = 1u << 1, kHalf = 1u << 9 | 1u << 10, kSve = 1u << 22;
+constexpr uint64_t kSve2 = 1u << 1, kSveBf16 = 1u << 12, kBf16 = 1u << 14;
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ArmCpus,
+    testing::Values(ArmCpu{"nothing", {}, ""}, ArmCpu{"neon", {kAsimd, 0, 0}, "neon"},
+                    ArmCpu{"scalar_half_alone", {kAsimd | 1u << 9, 0, 0}, "neon"},
+                    ArmCpu{"half", {kAsimd | kHalf, 0, 0}, "neon arm_fp16"},
+                    ArmCpu{"bf16", {kAsimd | kHalf, kBf16, 0}, "neon arm_fp16 armv86a"},
+                    ArmCpu{"sve_512", {kAsimd | kHalf | kSve, 0, 512}, "neon arm_fp16 sve vector_bits_512"},
+                    ArmCpu{"sve_bf16_256",
+                           {kAsimd | kHalf | kSve, kBf16 | kSveBf16, 256},
+                           "neon arm_fp16 armv86a sve vector_bits_256"},
+                    ArmCpu{"sve2_128",
+                           {kAsimd | kHalf | kSve, kSve2 | kBf16 | kSveBf16, 128},
+                           "neon arm_fp16 armv86a sve sve2 vector_bits_128"},
+                    ArmCpu{"other_length", {kAsimd | kHalf | kSve, kSve2, 384}, "neon arm_fp16 sve sve2"},
+                    ArmCpu{"sve_without_half", {kAsimd | kSve, kSve2, 128}, "neon"},
+                    ArmCpu{"bf16_without_that_of_sve",
+                           {kAsimd | kHalf | kSve, kBf16, 256},
+                           "neon arm_fp16 sve vector_bits_256"}),
+    [](const auto &test) { return std::string(test.param.name); });
+
 #if defined(__x86_64__)
 // The compiler's own detection, which asks the operating system too.
 TEST(CpuFeatures, ThisCpuAgreesWithTheCompiler) {
@@ -98,7 +140,9 @@ TEST(CpuFeatures, ThisCpuAgreesWithTheCompiler) {
 TEST(CpuFeatures, SecondAnswerIsTheFirst) {
     const uint64_t first = cpu_features();
     EXPECT_EQ(cpu_features(), first);
-    EXPECT_EQ(first & ~x86_features(everything()), 0u);
+    uint64_t unknown = first;
+    visit_cpu_features([&](const CpuFeature &feature) { unknown &= ~feature.bit; });
+    EXPECT_EQ(unknown, 0u);
 }
 
 }  // namespace

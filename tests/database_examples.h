@@ -21,20 +21,27 @@ inline Hardware example_hardware() {
             .usable_cores = 2};
 }
 
+inline std::string example_knobs(int number) {
+    return "vector=16,unroll=" + std::to_string(number);
+}
+
 inline SessionKey example_key() {
     return {.problem = default_problem(NF_LAYER_NORM, 4096),
             .hardware = example_hardware(),
             .toolchain = {.halide = "21.0.0", .llvm = "23.1.1", .normforge = "0.1.0"},
-            .target = "x86-64-linux-avx512_zen4"};
+            .generator = {.algorithm = "algorithm 1", .space = "space 1"},
+            .target = "x86-64-linux-avx512_zen4",
+            .reference = example_knobs(0)};
 }
 
 // Differs in every field from the trial of another number.
 inline Trial example_trial(int number) {
-    return {.knobs = "vector=16,unroll=" + std::to_string(number),
+    return {.knobs = example_knobs(number),
             .rows = number + 1,
             .status = TrialStatus::ok,
             .message = "message " + std::to_string(number),
             .object_hash = "object " + std::to_string(number),
+            .code_hash = "code " + std::to_string(number),
             .output_digest = "output " + std::to_string(number),
             .error_ratio = 0.1 + number,
             .code_bytes = 1000 + number,

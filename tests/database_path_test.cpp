@@ -1,9 +1,11 @@
-#include "autotune/database/database.h"
+#include "autotune/database/database_path.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <ostream>
+
+#include "runtime/user_error.h"
 
 namespace normforge {
 namespace {

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "tests/database_examples.h"
 #include "tests/temporary_folder.h"
@@ -19,6 +21,7 @@ void expect_equal(const Trial &actual, const Trial &expected) {
     EXPECT_EQ(actual.status, expected.status);
     EXPECT_EQ(actual.message, expected.message);
     EXPECT_EQ(actual.object_hash, expected.object_hash);
+    EXPECT_EQ(actual.code_hash, expected.code_hash);
     EXPECT_EQ(actual.output_digest, expected.output_digest);
     EXPECT_EQ(actual.error_ratio, expected.error_ratio);
     EXPECT_EQ(actual.code_bytes, expected.code_bytes);
@@ -61,8 +64,12 @@ TEST_F(DatabaseTest, SessionComesBackFromTheFile) {
     EXPECT_EQ(session.id, id);
     EXPECT_EQ(to_text(session.problem), to_text(key.problem));
     EXPECT_EQ(session.hardware_signature, signature(key.hardware));
-    EXPECT_EQ(session.model_name, key.hardware.model_name);
+    EXPECT_EQ(session.hardware, key.hardware);
     EXPECT_EQ(session.toolchain, key.toolchain);
+    EXPECT_EQ(session.generator, key.generator);
+    EXPECT_EQ(session.reference, key.reference);
+    EXPECT_EQ(session.uuid.find_first_not_of("0123456789abcdef"), std::string::npos);
+    EXPECT_EQ(session.uuid.size(), 32u);
     EXPECT_EQ(session.target, key.target);
     EXPECT_EQ(session.seed, seed);
     EXPECT_EQ(session.effort, "quick");
@@ -72,7 +79,7 @@ TEST_F(DatabaseTest, SessionComesBackFromTheFile) {
     EXPECT_LE(session.started, session.ended);
 }
 
-TEST_F(DatabaseTest, TrialsComeBackInOrder) {
+TEST_F(DatabaseTest, TrialsComeBackOldestFirst) {
     int64_t id;
     {
         Database database = Database::open(file_);
@@ -80,7 +87,8 @@ TEST_F(DatabaseTest, TrialsComeBackInOrder) {
         const int64_t other = database.begin_session(example_key(), 2, "quick");
         for (int number : {5, 3, 4}) {
             database.add_trial(id, example_trial(number));
-            database.add_trial(other, example_trial(9));
+            database.add_trial(other, example_trial(number + 10));
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));  // times are stored in milliseconds
         }
     }
     const std::vector<Trial> trials = Database::open_read_only(file_).trials(id);
@@ -88,6 +96,22 @@ TEST_F(DatabaseTest, TrialsComeBackInOrder) {
     expect_equal(trials[0], example_trial(5));
     expect_equal(trials[1], example_trial(3));
     expect_equal(trials[2], example_trial(4));
+}
+
+TEST_F(DatabaseTest, OneCompileServesTrialsOfAllRows) {
+    Database database = Database::open(file_);
+    const int64_t session = database.begin_session(example_key(), 1, "quick");
+    Trial trial = example_trial(1);
+    database.add_trial(session, trial);
+    trial.rows = 100;
+    database.add_trial(session, trial);
+    const SqliteConnection connection(file_, SqliteConnection::Mode::read_only);
+    EXPECT_EQ(connection.query_integer("SELECT count(*) FROM artifact"), 1);
+    EXPECT_EQ(database.trials(session).size(), 2u);
+    EXPECT_THROW(database.add_trial(session, trial), DatabaseError) << "the same knobs and rows";
+    trial.rows = 101;
+    trial.object_hash = "other";
+    EXPECT_THROW(database.add_trial(session, trial), DatabaseError) << "the same knobs, another object";
 }
 
 TEST_F(DatabaseTest, SamplesAreAddedToTheirTrial) {
@@ -159,9 +183,10 @@ TEST_F(DatabaseTest, TextsAreKeptByteByByte) {
 TEST_F(DatabaseTest, ErrorRatioMayBeNoNumber) {
     Database database = Database::open(file_);
     const int64_t session = database.begin_session(example_key(), 1, "quick");
+    Trial trial = example_trial(1);
     for (double ratio : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-        Trial trial = example_trial(1);
         trial.error_ratio = ratio;
+        trial.rows++;
         database.add_trial(session, trial);
     }
     const std::vector<Trial> trials = database.trials(session);
@@ -202,80 +227,14 @@ TEST_F(DatabaseTest, EqualFactsAreStoredOnce) {
         key.hardware.usable_cores = 1;
         key.problem.hidden = 384;
         key.toolchain.llvm = "24.0.0";
+        key.generator.space = "space 2";
         database.begin_session(key, 1, "quick");
     }
     const SqliteConnection connection(file_, SqliteConnection::Mode::read_only);
-    for (const std::string table : {"hardware", "problem", "toolchain"}) {
+    for (const std::string table : {"hardware", "problem", "toolchain", "generator"}) {
         EXPECT_EQ(connection.query_integer("SELECT count(*) FROM " + table), 2) << table;
     }
 }
-
-// What a lookup must tell apart.
-class LookupTest : public DatabaseTest {
-protected:
-    int64_t store(const SessionKey &key, std::optional<SessionState> end = SessionState::done) {
-        const int64_t id = database_.begin_session(key, 1, "quick");
-        if (end) {
-            database_.end_session(id, *end, 0.01);
-        }
-        return id;
-    }
-
-    int64_t find(const SessionKey &key) {
-        auto session = database_.latest_session(key.problem, signature(key.hardware), key.target);
-        return session ? session->id : -1;
-    }
-
-    Database database_ = Database::open(file_);
-};
-
-TEST_F(LookupTest, FindsTheLatestThatIsDone) {
-    EXPECT_EQ(find(example_key()), -1);
-    store(example_key());
-    const int64_t latest = store(example_key());
-    store(example_key(), SessionState::aborted);
-    store(example_key(), std::nullopt);
-    EXPECT_EQ(find(example_key()), latest);
-}
-
-TEST_F(LookupTest, TheEndDecidesWhichIsLatest) {
-    const int64_t first = database_.begin_session(example_key(), 1, "quick");
-    store(example_key());
-    SqliteConnection(file_, SqliteConnection::Mode::read_write)
-        .execute("UPDATE session SET ended = '2001-01-01T00:00:00.000Z' WHERE state = 'done'");
-    database_.end_session(first, SessionState::done, 0.01);
-    EXPECT_EQ(find(example_key()), first);
-}
-
-struct OtherKey {
-    const char *name;
-    void (*change)(SessionKey &key);
-};
-
-class OtherKeyTest : public LookupTest, public testing::WithParamInterface<OtherKey> {};
-
-TEST_P(OtherKeyTest, IsNotFound) {
-    store(example_key());
-    SessionKey other = example_key();
-    GetParam().change(other);
-    EXPECT_EQ(find(other), -1);
-    const int64_t id = store(other);
-    EXPECT_EQ(find(other), id);
-    EXPECT_NE(find(example_key()), id);
-}
-
-INSTANTIATE_TEST_SUITE_P(All, OtherKeyTest,
-                         testing::Values(OtherKey{"op", [](SessionKey &key) { key.problem.op = NF_RMS_NORM; }},
-                                         OtherKey{"dtype", [](SessionKey &key) { key.problem.dtype = NF_BF16; }},
-                                         OtherKey{"output", [](SessionKey &key) { key.problem.output = NF_F16; }},
-                                         OtherKey{"portable",
-                                                  [](SessionKey &key) { key.problem.portable = NF_YES; }},
-                                         OtherKey{"weight", [](SessionKey &key) { key.problem.weight = NF_NONE; }},
-                                         OtherKey{"bias", [](SessionKey &key) { key.problem.bias = NF_NONE; }},
-                                         OtherKey{"hidden", [](SessionKey &key) { key.problem.hidden = 4095; }},
-                                         OtherKey{"hardware", [](SessionKey &key) { key.hardware.l2_bytes *= 2; }},
-                                         OtherKey{"target", [](SessionKey &key) { key.target = "arm-64-linux"; }}),
-                         [](const auto &key) { return std::string(key.param.name); });
 
 }  // namespace
 }  // namespace normforge

@@ -216,5 +216,44 @@ TEST(LibraryKernels, AreAtLeastOneAndNeverTwoForTheSame) {
     EXPECT_EQ(file_names(folder.path()), std::set<std::string>{});
 }
 
+LibraryKernel arm_kernel(const char *target_name) {
+    const NormProblem problem = default_problem(NF_RMS_NORM, 7);
+    const Halide::Target target = kernel_target(target_name);
+    return {problem, target, {make_variant(problem, target, heuristic(problem, target), 0, "heuristic")}};
+}
+
+// The machine in an ELF file's header.
+int elf_machine(const std::string &object) {
+    uint16_t machine = 0;
+    std::memcpy(&machine, &object.at(18), sizeof machine);
+    return machine;
+}
+
+TEST(ArmLibrary, HoldsCodeForArmAlone) {
+    const TemporaryFolder folder;
+    const std::vector<LibraryKernel> kernels = {arm_kernel("arm-64-linux"), arm_kernel("arm-64-linux-sve2-256"),
+                                                arm_kernel("arm-64-linux-sve2-512")};
+    if (embedded_arm_runtime_archive().empty()) {
+        EXPECT_TRUE(contains(error_of_writing("norms", folder.path(), LibraryKind::static_library, kernels),
+                             "no runtime for ARM"));
+        return;
+    }
+    constexpr int kAArch64 = 183;
+    write_library("norms", folder.path(), LibraryKind::static_library, kernels);
+    const std::vector<ArchiveMember> members = archive_members(folder.read("libnorms.a"));
+    EXPECT_GT(members.size(), 1 + kernels.size());
+    for (const ArchiveMember &member : members) {
+        EXPECT_EQ(elf_machine(member.bytes), kAArch64) << member.name;
+    }
+}
+
+TEST(ArmLibrary, IsNoneForX86Too) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(contains(error_of_writing("norms", folder.path(), LibraryKind::static_library,
+                                          {example_kernels().front(), arm_kernel("arm-64-linux")}),
+                         "cannot hold both x86-64-linux and arm-64-linux"));
+    EXPECT_EQ(file_names(folder.path()), std::set<std::string>{});
+}
+
 }  // namespace
 }  // namespace normforge

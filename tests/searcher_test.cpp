@@ -44,6 +44,20 @@ TEST_P(SearcherTest, HeuristicIsFirst) {
     }
 }
 
+// Before all but the heuristic's, and once.
+TEST_P(SearcherTest, KnownSchedulesAreTriedEarly) {
+    const std::vector<Knobs> all = enumerate(problem_, target_);
+    const std::vector<Knobs> known = {all.back(), heuristic(problem_, target_), all[all.size() / 2]};
+    const std::vector<std::string> tried = texts(candidates(problem_, target_, Effort::quick, 1, known));
+    const size_t heuristics = heuristic_for_rows(problem_, target_).size();
+    EXPECT_EQ(tried.at(0), to_text(heuristic(problem_, target_)));
+    for (const Knobs &knobs : known) {
+        const auto place = std::ranges::find(tried, to_text(knobs)) - tried.begin();
+        EXPECT_LT(place, std::ssize(known) + static_cast<std::ptrdiff_t>(heuristics)) << to_text(knobs);
+    }
+    EXPECT_EQ(set_of(tried).size(), tried.size());
+}
+
 TEST_P(SearcherTest, NothingIsTriedTwiceNorOutsideTheSpace) {
     for (const NamedValue<Effort> &effort : kEfforts) {
         const std::vector<std::string> tried = order(effort.value, 1);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/cpu_features.h"
@@ -16,11 +18,11 @@ using Halide::Target;
 
 uint64_t bits_of(const std::vector<std::string> &names) {
     uint64_t bits = 0;
-    for (const CpuFeature &feature : kCpuFeatures) {
+    visit_cpu_features([&](const CpuFeature &feature) {
         for (const std::string &name : names) {
             bits |= name == feature.name ? feature.bit : 0;
         }
-    }
+    });
     return bits;
 }
 
@@ -46,7 +48,9 @@ class NamedTarget : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(
     All, NamedTarget,
     testing::Values("host", "x86-64-linux", "x86-64-linux-sse41", "x86-64-linux-avx-avx2-f16c-fma-sse41",
-                    "x86-64-linux-tune_znver4-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"));
+                    "x86-64-linux-tune_znver4-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", "arm-64-linux",
+                    "arm-64-linux-arm_fp16", "arm-64-linux-armv86a", "arm-64-linux-sve-vector_bits_128",
+                    "arm-64-linux-armv86a-sve2-vector_bits_256", "arm-64-linux-sve2-vector_bits_512"));
 
 TEST_P(NamedTarget, HasWhatEveryKernelIsBuiltWith) {
     const Target target = kernel_target(GetParam());
@@ -73,6 +77,16 @@ TEST(KernelTarget, TakesTheFeaturesThatItAddsAnyway) {
               kernel_target("x86-64-linux-sse41"));
 }
 
+TEST(KernelTarget, HasShortFormsForArm) {
+    for (const auto &[shorter, longer] : std::initializer_list<std::pair<const char *, const char *>>{
+             {"arm-64-linux-neon", "arm-64-linux"},
+             {"arm-64-linux-neon-armv86a", "arm-64-linux-armv86a"},
+             {"arm-64-linux-sve2-256", "arm-64-linux-sve2-vector_bits_256"},
+             {"arm-64-linux-128-sve", "arm-64-linux-sve-vector_bits_128"}}) {
+        EXPECT_EQ(target_name(kernel_target(shorter)), longer);
+    }
+}
+
 struct Refused {
     const char *label;
     const char *name;
@@ -94,7 +108,17 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Refused{"empty", "", {"unknown target", "host"}},
                     Refused{"word", "toaster", {"unknown target", "host", "x86-64-linux-avx2"}},
                     Refused{"unknown_feature", "x86-64-linux-avx3", {"unknown target"}},
-                    Refused{"arm", "arm-64-linux", {"no schedules yet", "x86-64-linux"}},
+                    Refused{"arm_bits_32", "arm-32-linux", {"no schedules yet", "arm-64-linux"}},
+                    Refused{"arm_android", "arm-64-android", {"no schedules yet", "arm-64-linux"}},
+                    Refused{"sve_without_length", "arm-64-linux-sve", {"length", "vector_bits_256"}},
+                    Refused{"sve2_without_length", "arm-64-linux-sve2", {"length", "vector_bits_256"}},
+                    Refused{"wrong_length", "arm-64-linux-sve2-384", {"length", "vector_bits_256"}},
+                    Refused{"long_length", "arm-64-linux-sve2-vector_bits_1024", {"length", "vector_bits_256"}},
+                    Refused{"length_of_neon", "arm-64-linux-neon-256", {"vector_bits is for sve"}},
+                    Refused{"length_of_x86", "x86-64-linux-avx2-vector_bits_256", {"vector_bits is for sve"}},
+                    Refused{"arm_dot_products", "arm-64-linux-arm_dot_prod", {"not supported", "armv86a, sve"}},
+                    Refused{"arm_with_avx", "arm-64-linux-avx2", {"is none", "avx2"}},
+                    Refused{"x86_with_sve", "x86-64-linux-sve2-vector_bits_256", {"is none", "sve2"}},
                     Refused{"bits_32", "x86-32-linux-sse41", {"no schedules yet", "x86-64-linux"}},
                     Refused{"windows", "x86-64-windows-avx", {"no schedules yet", "x86-64-linux"}},
                     Refused{"gpu", "x86-64-linux-cuda", {"no schedules yet", "x86-64-linux"}},
@@ -104,13 +128,58 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(NeededCpuFeatures, AreThoseOfTheName) {
     EXPECT_EQ(needed_cpu_features(kernel_target("x86-64-linux")), 0u);
-    for (const CpuFeature &feature : kCpuFeatures) {
+    for (const CpuFeature &feature : kX86Features) {
         const std::string name = std::string("x86-64-linux-") + feature.name;
         EXPECT_EQ(needed_cpu_features(kernel_target(name)), feature.bit) << name;
     }
     EXPECT_EQ(needed_cpu_features(kernel_target("x86-64-linux-avx2-fma-f16c-avx-sse41")),
               bits_of({"avx2", "fma", "f16c", "avx", "sse41"}));
 }
+
+// The baseline too, so that no other CPU counts as one that runs it.
+TEST(NeededCpuFeatures, OfArmAreTheBaselineAndThoseOfTheName) {
+    for (const auto &[name, features] : std::initializer_list<std::pair<const char *, std::vector<std::string>>>{
+             {"arm-64-linux", {"neon"}},
+             {"arm-64-linux-arm_fp16", {"neon", "arm_fp16"}},
+             {"arm-64-linux-armv86a", {"neon", "armv86a"}},
+             {"arm-64-linux-sve-128", {"neon", "sve", "vector_bits_128"}},
+             {"arm-64-linux-armv86a-sve2-512", {"neon", "armv86a", "sve2", "vector_bits_512"}}}) {
+        EXPECT_EQ(needed_cpu_features(kernel_target(name)), bits_of(features)) << name;
+    }
+}
+
+struct Lowered {
+    const char *name;
+    const char *lowered;  // the Halide target
+    const char *machine;  // features of LLVM
+};
+
+class LoweringTarget : public testing::TestWithParam<Lowered> {};
+
+// As wide as the target, and without what LLVM adds.
+TEST_P(LoweringTarget, HasTheTargetsVectors) {
+    const Target target = kernel_target(GetParam().name);
+    const Target lowered = lowering_target(target);
+    EXPECT_EQ(target_name(lowered), GetParam().lowered);
+    EXPECT_EQ(vector_bits(lowered), vector_bits(target));
+    EXPECT_EQ(machine_features(target), GetParam().machine);
+    EXPECT_TRUE(lowered.has_feature(Target::StrictFloat));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LoweringTarget,
+    testing::Values(Lowered{"x86-64-linux-avx2", "x86-64-linux-avx2", ""},
+                    Lowered{"arm-64-linux", "arm-64-linux-arm_fp16", ""},
+                    Lowered{"arm-64-linux-arm_fp16-armv86a", "arm-64-linux-arm_fp16", "+fullfp16,+bf16"},
+                    Lowered{"arm-64-linux-sve2-128", "arm-64-linux-arm_fp16", "+sve2"},
+                    Lowered{"arm-64-linux-sve-256", "x86-64-linux-avx-avx2-f16c-sse41", "+sve"},
+                    Lowered{"arm-64-linux-armv86a-sve2-512", "x86-64-linux-avx-avx2-avx512_skylake-f16c-sse41",
+                            "+bf16,+sve2"}),
+    [](const auto &test) {
+        std::string name = test.param.name;
+        std::ranges::replace(name, '-', '_');
+        return name;
+    });
 
 struct Abilities {
     const char *label;
@@ -132,7 +201,8 @@ TEST_P(TargetAbilities, FollowTheFeatures) {
 INSTANTIATE_TEST_SUITE_P(
     All, TargetAbilities,
     testing::Values(
-        Abilities{"baseline", "x86-64-linux", {}},
+        Abilities{"baseline", "x86-64-linux", {}}, Abilities{"neon", "arm-64-linux", {converts_f16, has_fma}},
+        Abilities{"arm_bf16", "arm-64-linux-armv86a-sve2-256", {converts_f16, has_fma, rounds_bfloats}},
         Abilities{"avx2", "x86-64-linux-avx2-fma-f16c-avx-sse41", {converts_f16, has_fma, shuffles_bytes}},
         Abilities{"avx512", "x86-64-linux-avx512", {shuffles_bytes, stores_narrowed}},
         Abilities{"skylake", "x86-64-linux-avx512_skylake", {shuffles_bytes, permutes_words, stores_narrowed}},

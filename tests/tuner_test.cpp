@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "autotune/base/content_hash.h"
+#include "autotune/search/generator_version.h"
 #include "autotune/search/resolver.h"
 #include "runtime/cpu_features.h"
 #include "schedules/space.h"
@@ -53,6 +54,7 @@ void expect_full_record(const TuneRequest &request, const std::vector<Trial> &tr
         EXPECT_EQ(trial.status, TrialStatus::ok) << trial.knobs << ": " << trial.message;
         EXPECT_GE(trial.samples.size(), 3u) << trial.knobs;
         EXPECT_EQ(trial.object_hash.size(), 32u);
+        EXPECT_EQ(trial.code_hash.size(), 32u);
         EXPECT_EQ(trial.output_digest.size(), 32u);
         EXPECT_LE(trial.error_ratio, 1);
         EXPECT_GT(trial.error_ratio, 0);
@@ -125,6 +127,8 @@ TEST_P(TuneTest, LeavesWhatResolveNeeds) {
     EXPECT_EQ(session.effort, "quick");
     EXPECT_EQ(session.seed, 3);
     EXPECT_EQ(session.toolchain, current_toolchain());
+    EXPECT_EQ(session.generator, current_generator());
+    EXPECT_EQ(session.reference, to_text(heuristic(small.problem, small.target)));
     EXPECT_EQ(session.target, target_name(small.target));
     EXPECT_EQ(session.noise_floor, report.selection.noise);
     const std::vector<Trial> trials = database_.trials(session.id);
@@ -140,8 +144,8 @@ TEST_P(TuneTest, LeavesWhatResolveNeeds) {
     expect_crossovers(small, between, requested);
     expect_usable(small, report.selection);
 
-    const ResolvedKernel kernel = resolve({small.problem}, {small.target}, &database_).at(0);
-    EXPECT_TRUE(kernel.tuned) << kernel.source;
+    const ResolvedKernel kernel = resolve({small.problem}, {small.target}, {.own = &database_}).at(0);
+    EXPECT_EQ(kernel.step, LadderStep::tuned) << kernel.source;
     for (const Choice &choice : report.selection.choices) {
         const ResolvedVariant &variant = variant_for(kernel, choice.rows);
         EXPECT_EQ(to_text(variant.spec.knobs), choice.knobs);
@@ -157,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(Op, TuneTest, testing::Values(NF_LAYER_NORM, NF_RMS_NOR
                          [](const auto &op) { return field_text(op.param); });
 
 TEST_F(TunerTest, RefusesATargetThatThisCpuCannotRun) {
-    for (const CpuFeature &feature : kCpuFeatures) {
+    for (const CpuFeature &feature : kX86Features) {
         if (cpu_features() & feature.bit) {
             continue;
         }
@@ -173,6 +177,18 @@ TEST_F(TunerTest, RefusesATargetThatThisCpuCannotRun) {
     }
     GTEST_SKIP() << "this CPU has every feature that a target can name";
 }
+
+#if defined(__x86_64__)
+TEST_F(TunerTest, RefusesAnotherArchitecture) {
+    try {
+        tune(request(NF_RMS_NORM, "arm-64-linux"), database_, progress_);
+        FAIL() << "tuned for ARM";
+    } catch (const UserError &error) {
+        EXPECT_PRED_FORMAT2(testing::IsSubstring, "this CPU lacks neon", error.what());
+    }
+    EXPECT_TRUE(database_.sessions().empty());
+}
+#endif
 
 }  // namespace
 }  // namespace normforge

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "schedules/target.h"
+
 namespace normforge {
 namespace {
 
@@ -37,19 +39,22 @@ const Pairs kPairs[] = {
      16, 4, 4, false, false},
 };
 
-class ValuePairs : public testing::TestWithParam<Pairs> {};
+class RowsInPairs : public testing::TestWithParam<Pairs> {};
 
-TEST_P(ValuePairs, AreOfBf16Alone) {
+TEST_P(RowsInPairs, AreOfBf16AloneAndNotOnArm) {
     const NormProblem problem = parse_problem(GetParam().problem);
     Knobs knobs{};
     knobs.vector = GetParam().vector;
     knobs.accumulators = GetParam().accumulators;
     knobs.unroll = GetParam().unroll;
-    EXPECT_EQ(sums_in_pairs(problem, knobs), GetParam().summed);
-    EXPECT_EQ(writes_in_pairs(problem, knobs), GetParam().written);
+    const ValuePairs pairs = value_pairs(problem, knobs, kernel_target("x86-64-linux"));
+    EXPECT_EQ(pairs.summed, GetParam().summed);
+    EXPECT_EQ(pairs.written, GetParam().written);
+    const ValuePairs on_arm = value_pairs(problem, knobs, kernel_target("arm-64-linux"));
+    EXPECT_FALSE(on_arm.summed || on_arm.written);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ValuePairs, testing::ValuesIn(kPairs),
+INSTANTIATE_TEST_SUITE_P(All, RowsInPairs, testing::ValuesIn(kPairs),
                          [](const auto &test) { return std::string(test.param.name); });
 
 }  // namespace

@@ -113,13 +113,23 @@ Hardware detect_hardware(const std::filesystem::path &root) {
 
 std::string feature_names(uint64_t features) {
     std::string names;
-    for (const CpuFeature &feature : kCpuFeatures) {
+    visit_cpu_features([&](const CpuFeature &feature) {
         if (features & feature.bit) {
             names += names.empty() ? "" : ",";
             names += feature.name;
         }
-    }
+    });
     return names;
+}
+
+uint64_t known_features(const std::string &names) {
+    uint64_t features = 0;
+    visit_cpu_features([&](const CpuFeature &feature) {
+        if (("," + names + ",").find(fmt::format(",{},", feature.name)) != std::string::npos) {
+            features |= feature.bit;
+        }
+    });
+    return features;
 }
 
 std::string signature(const Hardware &hardware) {

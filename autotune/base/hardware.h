@@ -30,6 +30,9 @@ Hardware detect_hardware(const std::filesystem::path &root = "/");
 // The names of the features, "sse41,avx,fma", in the order of runtime/cpu_features.h.
 std::string feature_names(uint64_t features);
 
+// The inverse. Leaves out the names that it does not know.
+uint64_t known_features(const std::string &names);
+
 // "x86-amd-25-17-avx512_zen4-39d352d5". Equal for machines on which a kernel measured on the one can be expected
 // to do as well on the other: vendor, family, model, instruction sets and caches. The last part is a hash of all
 // of these; of the instruction sets only the last is shown. Clock, stepping, model name and cores do not count.

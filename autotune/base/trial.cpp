@@ -28,8 +28,4 @@ size_t most_samples(const std::vector<Trial> &trials, int64_t rows) {
     return most;
 }
 
-std::string reference_knobs(const std::vector<Trial> &session_trials) {
-    return session_trials.empty() ? "" : session_trials.front().knobs;
-}
-
 }  // namespace normforge

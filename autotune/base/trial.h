@@ -25,6 +25,8 @@ struct Sample {
     int64_t calls;  // timed together
     double ns;      // one call
     double reference_ns;
+
+    bool operator==(const Sample &) const = default;
 };
 
 // What became of one schedule at one number of rows.
@@ -34,6 +36,7 @@ struct Trial {
     TrialStatus status;
     std::string message;        // why, where status is not ok
     std::string object_hash;    // of the object file's bytes
+    std::string code_hash;      // of its machine code, as code_hash.h has it; empty where that is unknown
     std::string output_digest;  // of the accuracy gate's outputs: equal for schedules of equal arithmetic
     double error_ratio;         // largest error over its bound on the accuracy gate; at most 1 passes
     int64_t code_bytes;
@@ -50,9 +53,5 @@ double median_ratio(const Trial &trial);
 // How many samples a trial has that was timed to the end at this number of rows: the most of any that is ok. One
 // with fewer was dropped on the way.
 size_t most_samples(const std::vector<Trial> &trials, int64_t rows);
-
-// Those of a session's reference: of the trial that a tuner stores first, the heuristic of its day. Empty without
-// trials.
-std::string reference_knobs(const std::vector<Trial> &session_trials);
 
 }  // namespace normforge

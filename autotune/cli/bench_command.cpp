@@ -90,8 +90,8 @@ void bench(const BenchOptions &options) {
     const std::vector<NormProblem> problems = options.problems.problems();
     const Halide::Target target = kernel_target("host");
     const std::optional<Database> database = options.db.open_read_only();
-    const std::vector<ResolvedKernel> tuned = resolve(problems, {target}, database ? &*database : nullptr);
-    const std::vector<ResolvedKernel> untuned = resolve(problems, {target}, nullptr);
+    const std::vector<ResolvedKernel> tuned = resolve(problems, {target}, known_databases(database));
+    const std::vector<ResolvedKernel> untuned = resolve(problems, {target}, {});
     Json all = Json::array();
     for (size_t index = 0; index < problems.size(); index++) {
         const NormProblem &problem = problems[index];

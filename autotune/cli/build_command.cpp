@@ -40,7 +40,8 @@ void build(const BuildOptions &options) {
         throw UsageError("--out: it is empty; allowed: a folder, . for this one");
     }
     const std::optional<Database> database = options.untuned ? std::nullopt : options.db.open_read_only();
-    const std::vector<ResolvedKernel> resolved = resolve(problems, targets, database ? &*database : nullptr);
+    const std::vector<ResolvedKernel> resolved =
+        resolve(problems, targets, options.untuned ? KnownDatabases() : known_databases(database));
     std::vector<LibraryKernel> kernels;
     for (const ResolvedKernel &each : resolved) {
         LibraryKernel &kernel = kernels.emplace_back(LibraryKernel{each.problem, each.target, {}});
@@ -62,8 +63,9 @@ void build(const BuildOptions &options) {
 void add_build_command(CLI::App &program, Run &run) {
     CLI::App &command = *program.add_subcommand(
         "build", "Write a library of kernels and its header, with the best schedules that the database knows");
-    command.footer("A problem that was not tuned for this hardware and target gets the heuristic's\n"
-                   "schedule.\n\nExamples:\n"
+    command.footer("A problem that was not tuned for this hardware and target gets the nearest\n"
+                   "schedules that are known, else the heuristic's; the output says which, and\n"
+                   "'normforge db explain' why.\n\nExamples:\n"
                    "  normforge build --op layer_norm,rms_norm --hidden 1024,4096 --name norms \\\n"
                    "      --out build\n"
                    "  normforge build --op rms_norm --hidden 4096 --untuned --name norms --out . \\\n"

@@ -1,14 +1,16 @@
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 #include <memory>
 
 #include "autotune/base/enum_text.h"
 #include "autotune/cli/commands.h"
+#include "autotune/cli/db_commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/standard_streams.h"
-#include "autotune/search/selection.h"
+#include "autotune/cli/text_table.h"
+#include "autotune/search/decision.h"
 
 namespace normforge {
 
@@ -17,16 +19,21 @@ namespace {
 struct DbOptions {
     std::string file;
     bool json = false;
+    bool trials = false;
 };
 
 Json session_json(const StoredSession &session) {
     Json json = json_of(session.problem);
+    json["uuid"] = session.uuid;
     json["hardware"] = session.hardware_signature;
-    json["model_name"] = session.model_name;
+    json["model_name"] = session.hardware.model_name;
     json["target"] = session.target;
     json["halide"] = session.toolchain.halide;
     json["llvm"] = session.toolchain.llvm;
     json["normforge"] = session.toolchain.normforge;
+    json["algorithm"] = session.generator.algorithm;
+    json["space"] = session.generator.space;
+    json["reference"] = session.reference;
     json["effort"] = session.effort;
     json["seed"] = session.seed;
     json["state"] = name_of(kSessionStates, session.state);
@@ -35,33 +42,14 @@ Json session_json(const StoredSession &session) {
     return json;
 }
 
-void print_heading(const StoredSession &session) {
-    print("{}\n  {} ({}), {}\n", to_text(session.problem), session.model_name, session.hardware_signature,
-          session.target);
-}
-
-std::string period(const StoredSession &session) {
-    const std::string state = name_of(kSessionStates, session.state);
-    return session.ended.empty() ? fmt::format("{} since {}", state, session.started)
-                                 : fmt::format("{}, {} to {}", state, session.started, session.ended);
-}
-
-std::string trial_line(const Trial &trial) {
-    if (trial.samples.empty()) {
-        return fmt::format("rows={:<6} {:<13}  {}  {}", trial.rows, name_of(kTrialStatuses, trial.status),
-                           trial.knobs, trial.message);
-    }
-    return fmt::format("rows={:<6} {:<13}  {}  {:.3f} of the heuristic's time, {} samples", trial.rows,
-                       name_of(kTrialStatuses, trial.status), trial.knobs, median_ratio(trial),
-                       trial.samples.size());
-}
-
 Json trial_json(const Trial &trial) {
     Json json = {{"rows", trial.rows},
                  {"knobs", trial.knobs},
                  {"status", name_of(kTrialStatuses, trial.status)},
                  {"message", trial.message},
                  {"error_ratio", trial.error_ratio},
+                 {"object_hash", trial.object_hash},
+                 {"code_hash", trial.code_hash},
                  {"code_bytes", trial.code_bytes},
                  {"compile_ms", trial.compile_ms}};
     json["samples"] = Json::array();
@@ -75,9 +63,42 @@ Json trial_json(const Trial &trial) {
     return json;
 }
 
+using Table = std::vector<std::vector<std::string>>;
+
+std::vector<std::string> session_row(const StoredSession &session, const std::vector<Trial> &trials) {
+    const auto failed =
+        std::ranges::count_if(trials, [](const Trial &trial) { return trial.status != TrialStatus::ok; });
+    const Selection selection = select_best(trials, session.reference);
+    const auto best = std::ranges::min_element(selection.choices, {}, &Choice::ratio);
+    return {session.started,
+            name_of(kSessionStates, session.state),
+            session.effort,
+            fmt::format("{}", trials.size()),
+            fmt::format("{}", failed),
+            best == selection.choices.end() ? "-" : fmt::format("{:.2f}x", 1 / best->ratio),
+            to_text(session.problem),
+            session.hardware_signature,
+            session.toolchain.llvm,
+            session.toolchain.normforge};
+}
+
+Table trial_table(const std::vector<Trial> &trials) {
+    Table table = {{"rows", "status", "samples", "ratio", "knobs", "message"}};
+    for (const Trial &trial : trials) {
+        table.push_back({fmt::format("{}", trial.rows), name_of(kTrialStatuses, trial.status),
+                         fmt::format("{}", trial.samples.size()),
+                         trial.samples.empty() ? "-" : fmt::format("{:.3f}", median_ratio(trial)), trial.knobs,
+                         trial.message});
+    }
+    return table;
+}
+
 void show(const DbOptions &options) {
     const Database database = Database::open_read_only(options.file);
+    const std::vector<std::string> heading = {"started", "state",   "effort",   "trials", "failed",
+                                              "best",    "problem", "hardware", "LLVM",   "normforge"};
     Json all = Json::array();
+    Table table = {heading};
     for (const StoredSession &session : database.sessions()) {
         const std::vector<Trial> trials = database.trials(session.id);
         if (options.json) {
@@ -86,44 +107,39 @@ void show(const DbOptions &options) {
             for (const Trial &trial : trials) {
                 all.back()["trials"].push_back(trial_json(trial));
             }
-            continue;
-        }
-        print_heading(session);
-        print("  {}, effort {}, seed {}, Halide {}, LLVM {}, normforge {}\n", period(session), session.effort,
-              session.seed, session.toolchain.halide, session.toolchain.llvm, session.toolchain.normforge);
-        for (const Trial &trial : trials) {
-            print("    {}\n", trial_line(trial));
+        } else if (options.trials) {
+            write_output(text_table({heading, session_row(session, trials)}));
+            write_output(text_table(trial_table(trials), "  "));
+        } else {
+            table.push_back(session_row(session, trials));
         }
     }
     if (options.json) {
         print_json(all);
+    } else if (!options.trials) {
+        write_output(text_table(table));
     }
 }
 
 void best(const DbOptions &options) {
     const Database database = Database::open_read_only(options.file);
-    // Sessions come oldest first, so what stays here is the last finished one of its kind.
-    std::map<std::string, StoredSession> latest;
-    for (const StoredSession &session : database.sessions()) {
-        if (session.state == SessionState::done) {
-            latest.insert_or_assign(to_text(session.problem) + session.hardware_signature + session.target,
-                                    session);
-        }
-    }
     Json all = Json::array();
-    for (const auto &[key, session] : latest) {
-        const std::vector<Trial> trials = database.trials(session.id);
-        const Selection selection = select_best(trials, reference_knobs(trials));
+    for (const auto &[session, trials, selection] : best_decisions(database)) {
         if (options.json) {
             all.push_back(session_json(session));
             all.back().update(json_of(selection));
             continue;
         }
-        print_heading(session);
+        print("{}\n  {} ({}), {}\n  tuned {}, noise {:.1f} %\n", to_text(session.problem),
+              session.hardware.model_name, session.hardware_signature, session.target, session.started,
+              selection.noise * 100);
+        Table table = {{"rows", "us", "heuristic us", "gain", "knobs"}};
         for (const Choice &choice : selection.choices) {
-            print("    rows={:<6} {}  {:.4g} us, {:.2f}x the heuristic\n", choice.rows, choice.knobs,
-                  choice.nanoseconds / 1e3, 1 / choice.ratio);
+            table.push_back({fmt::format("{}", choice.rows), fmt::format("{:.4g}", choice.nanoseconds / 1e3),
+                             fmt::format("{:.4g}", choice.reference_nanoseconds / 1e3),
+                             fmt::format("{:.2f}x", 1 / choice.ratio), choice.knobs});
         }
+        write_output(text_table(table, "  "));
     }
     if (options.json) {
         print_json(all);
@@ -131,9 +147,8 @@ void best(const DbOptions &options) {
 }
 
 CLI::App &add(CLI::App &db, const std::string &name, const std::string &help, void (*action)(const DbOptions &),
-              Run &run) {
+              Run &run, const std::shared_ptr<DbOptions> &options) {
     CLI::App &command = *db.add_subcommand(name, help);
-    auto options = std::make_shared<DbOptions>();
     add_value(command, "FILE", "FILE", options->file, "The database")->required();
     add_flag(command, "--json", options->json, kJsonHelp);
     command.callback([options, action, &run] { run = [options, action] { action(*options); }; });
@@ -143,15 +158,23 @@ CLI::App &add(CLI::App &db, const std::string &name, const std::string &help, vo
 }  // namespace
 
 void add_db_command(CLI::App &program, Run &run) {
-    CLI::App &db = *program.add_subcommand("db", "Look into a tuning database");
-    add(db, "show", "Print every tuning session, oldest first, with its trials; as JSON, with their samples", show,
-        run)
-        .footer("Example:\n  normforge db show tuning.db");
+    CLI::App &db = *program.add_subcommand("db", "Look into tuning databases, move, merge and prune them");
+    auto options = std::make_shared<DbOptions>();
+    CLI::App &show_command =
+        add(db, "show", "Print every tuning session, oldest first; as JSON, with its trials and their samples",
+            show, run, options);
+    add_flag(show_command, "--trials", options->trials,
+             "Print each session's trials too, with their medians of the time over the heuristic's");
+    show_command.footer("Example:\n  normforge db show tuning.db");
     add(db, "best",
-        "Print the schedules that build uses: for each problem, hardware and target those of the last tuning "
-        "session that was done",
-        best, run)
+        "Print the schedules that are best by what was measured: for each problem, hardware and target", best, run,
+        std::make_shared<DbOptions>())
         .footer("Example:\n  normforge db best tuning.db --json");
+    add_db_verify_command(db, run);
+    add_db_explain_command(db, run);
+    add_db_transfer_commands(db, run);
+    add_db_merge_command(db, run);
+    add_db_prune_command(db, run);
 }
 
 }  // namespace normforge

@@ -64,7 +64,7 @@ Finding database(const DatabaseOption &option) {
 
 Finding compiler() {
     try {
-        resolve({default_problem(NF_LAYER_NORM, 64)}, {kernel_target("host")}, nullptr);
+        resolve({default_problem(NF_LAYER_NORM, 64)}, {kernel_target("host")}, {});
         return {"code generation", "works", ""};
     } catch (const std::exception &error) {
         return {"code generation", error.what(), "reinstall Halide: its library may not fit this machine", true};

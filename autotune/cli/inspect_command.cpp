@@ -96,7 +96,7 @@ Schedule given_schedule(const NormProblem &problem, const std::string &text, con
 Schedule known_schedule(const NormProblem &problem, const InspectOptions &options, const Halide::Target &target) {
     const int64_t rows = parse_count("--rows", options.rows);
     const std::optional<Database> database = options.db.open_read_only();
-    const ResolvedKernel kernel = resolve({problem}, {target}, database ? &*database : nullptr).front();
+    const ResolvedKernel kernel = resolve({problem}, {target}, known_databases(database)).front();
     return {variant_for(kernel, rows).spec.knobs, kernel.source};
 }
 

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <set>
 
+#include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
+#include "autotune/database/database_path.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -16,7 +18,8 @@ namespace {
 constexpr const char *kHost = "host";
 constexpr const char *kCold = "cold";
 constexpr int64_t kColdBytes = int64_t{64} << 20;
-constexpr const char *kTargetExample = "such as x86-64-linux-avx2-fma-f16c; host is this machine";
+constexpr const char *kTargetExample =
+    "such as x86-64-linux-avx2-fma-f16c or arm-64-linux-sve2-256; host is this machine";
 
 Halide::Target parse_target(const std::string &name) {
     return parse_option("--target", [&] { return kernel_target(name); });
@@ -96,7 +99,8 @@ std::vector<Halide::Target> TargetsOption::targets() const {
     std::vector<Halide::Target> targets;
     for (const std::string &name : list_.values()) {
         const Halide::Target target = parse_target(name);
-        if (std::ranges::find(targets, target) == targets.end()) {
+        // By name: Halide's own comparison leaves the length of registers out.
+        if (std::ranges::find(targets, target_name(target), target_name) == targets.end()) {
             targets.push_back(target);
         }
     }
@@ -115,10 +119,15 @@ std::string DatabaseOption::path() const {
 
 std::optional<Database> DatabaseOption::open_read_only() const {
     if (option_->count() == 0 && !std::filesystem::exists(path())) {
-        note(fmt::format("there is no tuning database '{}' yet, so schedules are the heuristic's", path()));
+        note(fmt::format("there is no tuning database '{}' yet, so schedules are shipped ones or the heuristic's",
+                         path()));
         return std::nullopt;
     }
     return Database::open_read_only(path());
+}
+
+KnownDatabases known_databases(const std::optional<Database> &own) {
+    return {.own = own ? &*own : nullptr, .shipped = &shipped_database()};
 }
 
 }  // namespace normforge

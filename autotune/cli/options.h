@@ -7,6 +7,7 @@
 
 #include "Halide.h"
 #include "autotune/database/database.h"
+#include "autotune/search/ladder.h"
 #include "runtime/norm_problem.h"
 #include "runtime/user_error.h"
 
@@ -100,5 +101,8 @@ private:
     std::string path_;
     CLI::Option *option_;
 };
+
+// What schedules are looked up in: the user's database, if there is one, and the shipped one.
+KnownDatabases known_databases(const std::optional<Database> &own);
 
 }  // namespace normforge

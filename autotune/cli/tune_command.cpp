@@ -10,9 +10,10 @@
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
+#include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
-#include "autotune/database/schema.h"
 #include "autotune/search/resolver.h"
+#include "autotune/search/seeds.h"
 #include "autotune/search/tuner.h"
 #include "schedules/target.h"
 
@@ -86,24 +87,15 @@ Json report_json(const TuneRequest &request, const TuneReport &report) {
     return json;
 }
 
-// To look something up before tuning, which will write to it anyway.
-Database open_existing(const std::string &path) {
-    try {
-        return Database::open_read_only(path);
-    } catch (const DatabaseOutdated &) {
-        return Database::open(path);
-    }
-}
-
 std::vector<NormProblem> without_known(const std::vector<NormProblem> &problems, const Halide::Target &target,
                                        const std::string &path, bool quiet) {
     if (!std::filesystem::exists(path)) {
         return problems;
     }
-    const Database database = open_existing(path);
+    const Database database = Database::open_read_only(path);
     std::vector<NormProblem> missing;
-    for (const ResolvedKernel &kernel : resolve(problems, {target}, &database)) {
-        if (!kernel.tuned) {
+    for (const ResolvedKernel &kernel : resolve(problems, {target}, {.own = &database})) {
+        if (kernel.step != LadderStep::tuned) {
             missing.push_back(kernel.problem);
         } else if (!quiet) {
             note(fmt::format("skipped {}: already {}", to_text(kernel.problem), kernel.source));
@@ -118,6 +110,8 @@ Json tune_each(const std::vector<NormProblem> &problems, TuneRequest request, co
     for (size_t index = 0; index < problems.size(); index++) {
         request.problem = problems[index];
         request.rows = options.rows.rows(request.problem);
+        request.known =
+            tuning_seeds({.own = &database, .shipped = &shipped_database()}, request.problem, request.target);
         if (!options.quiet) {
             note(fmt::format("tuning {} ({} of {})", to_text(request.problem), index + 1, problems.size()));
         }

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <system_error>
 
 #include "autotune/database/file_system.h"
+#include "autotune/database/sample_rows.h"
 #include "autotune/database/schema.h"
+#include "autotune/database/session_rows.h"
 #include "autotune/database/table_row.h"
 
 namespace normforge {
@@ -17,71 +18,11 @@ namespace {
 
 constexpr const char *kNow = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
-std::vector<Column> hardware_row(const Hardware &hardware) {
-    return {
-        {"signature", signature(hardware)},
-        {"arch", hardware.arch},
-        {"vendor", hardware.vendor},
-        {"model_name", hardware.model_name},
-        {"family", hardware.family},
-        {"model", hardware.model},
-        {"stepping", hardware.stepping},
-        {"features", feature_names(hardware.features)},
-        {"l1d_bytes", hardware.l1d_bytes},
-        {"l2_bytes", hardware.l2_bytes},
-        {"l3_bytes", hardware.l3_bytes},
-        {"line_bytes", hardware.line_bytes},
-        {"usable_cores", hardware.usable_cores},
-    };
-}
-
-std::vector<Column> toolchain_row(const Toolchain &toolchain) {
-    return {{"halide", toolchain.halide}, {"llvm", toolchain.llvm}, {"normforge", toolchain.normforge}};
-}
-
-std::string select_sessions(const std::string &condition) {
-    return fmt::format("SELECT session.id, signature, model_name, halide, llvm, normforge, target, seed, effort,"
-                       " state, started, ended, noise_floor, {} "
-                       "FROM session JOIN hardware ON hardware.id = session.hardware"
-                       " JOIN toolchain ON toolchain.id = session.toolchain"
-                       " JOIN problem ON problem.id = session.problem {}",
-                       column_list(problem_row(default_problem(NF_LAYER_NORM, 1)), "problem.{}", ", "), condition);
-}
-
-// The current row of select_sessions.
-StoredSession read_session(const SqliteStatement &row) {
-    StoredSession session{};
-    session.id = row.integer(0);
-    session.hardware_signature = row.text(1);
-    session.model_name = row.text(2);
-    session.toolchain = {row.text(3), row.text(4), row.text(5)};
-    session.target = row.text(6);
-    session.seed = row.integer(7);
-    session.effort = row.text(8);
-    session.state = value_named(kSessionStates, row.text(9));
-    session.started = row.text(10);
-    session.ended = row.text(11);
-    if (!row.is_null(12)) {
-        session.noise_floor = row.real(12);
+void refuse_folder(const std::string &path) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        throw DatabaseError(path, "it is a folder; give the file in it, or a new name");
     }
-    session.problem = read_problem(row, 13);
-    return session;
-}
-
-std::string folder_of_user_data() {
-    const auto variable = [](const char *name) {
-        const char *value = std::getenv(name);
-        return std::string(value ? value : "");
-    };
-    // A relative XDG_DATA_HOME is to be ignored, says its specification.
-    if (const std::string data = variable("XDG_DATA_HOME"); data.starts_with('/')) {
-        return data;
-    }
-    if (const std::string home = variable("HOME"); !home.empty()) {
-        return home + "/.local/share";
-    }
-    throw UserError("no place for the tuning database: set NORMFORGE_DB to a file, or XDG_DATA_HOME or HOME to a "
-                    "folder");
 }
 
 }  // namespace
@@ -98,6 +39,7 @@ Database Database::open(const std::string &path) {
     if (path.empty()) {
         throw UserError("the tuning database needs the name of a file");
     }
+    refuse_folder(path);
     // Absolute, so that SQLite takes no name for anything but a file.
     const std::filesystem::path file = std::filesystem::absolute(path);
     std::error_code error;
@@ -115,21 +57,39 @@ Database Database::open_read_only(const std::string &path) {
     if (!std::filesystem::exists(path, error) && !error) {
         throw DatabaseError(path, "there is no such file");
     }
-    SqliteConnection connection(std::filesystem::absolute(path), SqliteConnection::Mode::read_only);
-    check_schema(connection);
+    refuse_folder(path);
+    const std::string file = std::filesystem::absolute(path);
+    SqliteConnection connection(file, is_immutable(file) ? SqliteConnection::Mode::immutable
+                                                         : SqliteConnection::Mode::read_only);
+    if (!check_schema(connection)) {
+        connection = connection.copy_in_memory();
+        migrate(connection, schema_version());
+    }
+    return Database(std::move(connection));
+}
+
+Database Database::of_bytes(const std::string &name, std::string_view bytes) {
+    SqliteConnection connection = SqliteConnection::of_bytes(name, bytes);
+    if (!check_schema(connection)) {
+        throw DatabaseError(name, "it is of an older schema");
+    }
     return Database(std::move(connection));
 }
 
 int64_t Database::begin_session(const SessionKey &key, int64_t seed, const std::string &effort) {
     SqliteTransaction transaction(connection_);
     SqliteStatement insert(connection_,
-                           fmt::format("INSERT INTO session (hardware, toolchain, problem, target, seed, effort,"
-                                       " state, started) VALUES (?, ?, ?, ?, ?, ?, ?, {})",
+                           fmt::format("INSERT INTO session (hardware, toolchain, generator, problem, target,"
+                                       " reference, seed, effort, state, started)"
+                                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, {})",
                                        kNow));
     insert.bind(find_or_insert(connection_, "hardware", hardware_row(key.hardware)))
         .bind(find_or_insert(connection_, "toolchain", toolchain_row(key.toolchain)))
+        .bind(find_or_insert(connection_, "generator", generator_row(key.generator)))
         .bind(find_or_insert(connection_, "problem", problem_row(key.problem)))
         .bind(key.target)
+        .bind_value(key.reference.empty() ? SqliteValue()
+                                          : find_or_insert(connection_, "candidate", {{"knobs", key.reference}}))
         .bind(seed)
         .bind(effort)
         .bind(name_of(kSessionStates, SessionState::running))
@@ -155,31 +115,34 @@ void Database::end_session(int64_t session_id, SessionState state, std::optional
 
 int64_t Database::add_trial(int64_t session_id, const Trial &trial) {
     SqliteTransaction transaction(connection_);
+    const int64_t candidate = find_or_insert(connection_, "candidate", {{"knobs", trial.knobs}});
+    const int64_t artifact = find_or_insert(connection_, "artifact",
+                                            {{"session", session_id},
+                                             {"candidate", candidate},
+                                             {"object_hash", trial.object_hash},
+                                             {"code_hash", trial.code_hash},
+                                             {"code_bytes", trial.code_bytes},
+                                             {"compile_ms", trial.compile_ms}});
     SqliteStatement insert(connection_,
-                           fmt::format("INSERT INTO trial (session, rows, knobs, status, message, object_hash,"
-                                       " output_digest, error_ratio, code_bytes, compile_ms, created)"
-                                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {})",
+                           fmt::format("INSERT INTO trial (artifact, rows, status, message, output_digest,"
+                                       " error_ratio, created) VALUES (?, ?, ?, ?, ?, ?, {})",
                                        kNow));
-    insert.bind(session_id)
+    insert.bind(artifact)
         .bind(trial.rows)
-        .bind(trial.knobs)
         .bind(name_of(kTrialStatuses, trial.status))
         .bind(trial.message)
-        .bind(trial.object_hash)
         .bind(trial.output_digest)
         .bind(trial.error_ratio)
-        .bind(trial.code_bytes)
-        .bind(trial.compile_ms)
         .run();
     const int64_t id = connection_.last_insert_id();
-    insert_samples(id, trial.samples);
+    insert_samples(connection_, id, trial.samples);
     transaction.commit();
     return id;
 }
 
 void Database::add_samples(int64_t trial_id, const std::vector<Sample> &samples) {
     SqliteTransaction transaction(connection_);
-    insert_samples(trial_id, samples);
+    insert_samples(connection_, trial_id, samples);
     transaction.commit();
 }
 
@@ -191,48 +154,47 @@ void Database::fail_trial(int64_t trial_id, TrialStatus status, const std::strin
     }
 }
 
-void Database::insert_samples(int64_t trial_id, const std::vector<Sample> &samples) {
-    SqliteStatement insert(connection_, "INSERT INTO sample (trial, block, position, calls, ns, reference_ns)"
-                                        " VALUES (?, ?, ?, ?, ?, ?)");
-    for (const Sample &sample : samples) {
-        insert.bind(trial_id)
-            .bind(sample.block)
-            .bind(sample.position)
-            .bind(sample.calls)
-            .bind(sample.ns)
-            .bind(sample.reference_ns)
-            .run();
-    }
+Evidence Database::evidence() {
+    SqliteTransaction transaction(connection_, SqliteTransaction::Kind::reading);
+    return read_evidence(connection_);
 }
 
-std::optional<StoredSession> Database::latest_session(const NormProblem &problem,
-                                                      const std::string &hardware_signature,
-                                                      const std::string &target) const {
-    const std::vector<Column> row = problem_row(problem);
-    SqliteStatement select(connection_,
-                           select_sessions(fmt::format("WHERE {} AND signature = ? AND target = ? AND state = ?"
-                                                       " ORDER BY ended DESC, session.id DESC LIMIT 1",
-                                                       column_list(row, "problem.{} = ?", " AND "))));
-    bind_row(select, row);
-    select.bind(hardware_signature).bind(target).bind(name_of(kSessionStates, SessionState::done));
-    return select.step() ? std::optional(read_session(select)) : std::nullopt;
+int64_t Database::add(const Evidence &evidence) {
+    SqliteTransaction transaction(connection_);
+    const int64_t changed = add_evidence(connection_, evidence);
+    transaction.commit();
+    return changed;
+}
+
+void Database::remove(const std::vector<int64_t> &session_ids) {
+    SqliteTransaction transaction(connection_);
+    SqliteStatement remove_session(connection_, "DELETE FROM session WHERE id = ?");
+    for (const int64_t id : session_ids) {
+        remove_session.bind(id).run();
+    }
+    for (const char *table : {"hardware", "toolchain", "generator", "problem"}) {
+        connection_.execute(fmt::format("DELETE FROM {0} WHERE id NOT IN (SELECT {0} FROM session)", table));
+    }
+    connection_.execute("DELETE FROM candidate WHERE id NOT IN (SELECT candidate FROM artifact)"
+                        " AND id NOT IN (SELECT reference FROM session WHERE reference IS NOT NULL)");
+    transaction.commit();
+    try {
+        connection_.execute("VACUUM");
+    } catch (const DatabaseBusy &) {
+        // Others have it open. The space is free for what they write.
+    }
 }
 
 std::vector<StoredSession> Database::sessions() const {
-    SqliteStatement select(connection_, select_sessions("ORDER BY started, session.id"));
-    std::vector<StoredSession> sessions;
-    while (select.step()) {
-        sessions.push_back(read_session(select));
-    }
-    return sessions;
+    return read_sessions(connection_);
 }
 
 std::vector<Trial> Database::trials(int64_t session_id) const {
-    SqliteStatement select(connection_, "SELECT id, rows, knobs, status, message, object_hash, output_digest,"
-                                        " error_ratio, code_bytes, compile_ms FROM trial WHERE session = ?"
-                                        " ORDER BY id");
-    SqliteStatement select_samples(connection_, "SELECT block, position, calls, ns, reference_ns FROM sample"
-                                                " WHERE trial = ? ORDER BY block");
+    SqliteStatement select(connection_, "SELECT trial.id, rows, knobs, status, message, object_hash, code_hash,"
+                                        " output_digest, error_ratio, code_bytes, compile_ms "
+                                        "FROM artifact JOIN trial ON trial.artifact = artifact.id"
+                                        " JOIN candidate ON candidate.id = artifact.candidate WHERE session = ?"
+                                        " ORDER BY created, knobs, rows");
     select.bind(session_id);
     std::vector<Trial> trials;
     while (select.step()) {
@@ -242,29 +204,14 @@ std::vector<Trial> Database::trials(int64_t session_id) const {
         trial.status = value_named(kTrialStatuses, select.text(3));
         trial.message = select.text(4);
         trial.object_hash = select.text(5);
-        trial.output_digest = select.text(6);
-        trial.error_ratio = select.real(7);
-        trial.code_bytes = select.integer(8);
-        trial.compile_ms = select.real(9);
-        select_samples.bind(select.integer(0));
-        while (select_samples.step()) {
-            Sample &sample = trial.samples.emplace_back();
-            sample.block = static_cast<int>(select_samples.integer(0));
-            sample.position = static_cast<int>(select_samples.integer(1));
-            sample.calls = select_samples.integer(2);
-            sample.ns = select_samples.real(3);
-            sample.reference_ns = select_samples.real(4);
-        }
-        select_samples.reset();
+        trial.code_hash = select.text(6);
+        trial.output_digest = select.text(7);
+        trial.error_ratio = select.real(8);
+        trial.code_bytes = select.integer(9);
+        trial.compile_ms = select.real(10);
+        trial.samples = read_samples(connection_, select.integer(0));
     }
     return trials;
-}
-
-std::string default_database_path() {
-    if (const char *file = std::getenv("NORMFORGE_DB"); file && *file) {
-        return file;
-    }
-    return folder_of_user_data() + "/normforge/tuning.db";
 }
 
 }  // namespace normforge

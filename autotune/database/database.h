@@ -6,67 +6,41 @@
 #include <string_view>
 #include <vector>
 
-#include "autotune/base/enum_text.h"
-#include "autotune/base/hardware.h"
 #include "autotune/base/trial.h"
+#include "autotune/database/evidence.h"
+#include "autotune/database/session.h"
 #include "autotune/database/sqlite.h"
-#include "runtime/norm_problem.h"
 
 namespace normforge {
 
-// Versions of what kernels are made with.
-struct Toolchain {
-    std::string halide;
-    std::string llvm;
-    std::string normforge;
-
-    bool operator==(const Toolchain &) const = default;
-};
-
-// What the results of a tuning session depend on. Results of another key are not comparable.
-struct SessionKey {
-    NormProblem problem;
-    Hardware hardware;
-    Toolchain toolchain;
-    std::string target;  // Halide's text of it
-};
-
-struct StoredSession {
-    int64_t id;
-    NormProblem problem;
-    std::string hardware_signature;
-    std::string model_name;
-    Toolchain toolchain;
-    std::string target;
-    int64_t seed;
-    std::string effort;
-    SessionState state;
-    std::string started;  // UTC, "2026-01-31T12:34:56.789Z"
-    std::string ended;    // empty while running
-    std::optional<double> noise_floor;
-};
-
 // A tuning database: sessions, their trials and the raw samples. What is best is not stored but decided from
-// these. Every call that writes is one transaction, so a process that is killed loses the call in flight and
-// nothing else. Any number of processes may use a file at once. Calls throw DatabaseError; one object is for one
-// thread.
+// these: see search/decision.h. Every call that writes is one transaction, so a process that is killed loses the
+// call in flight and nothing else. Any number of processes may use a file at once. Calls throw DatabaseError; one
+// object is for one thread.
 class Database {
 public:
     // For reading and writing. Creates the file and its folders.
     static Database open(const std::string &path);
 
-    // For reading; does not change the file. Throws UserError where there is none.
+    // For reading; does not change the file: one of an older schema is read through a copy in memory. Throws
+    // DatabaseError where there is none.
     static Database open_read_only(const std::string &path);
+
+    // For reading, the bytes of a file of the newest schema, which must outlive it. Errors name it so.
+    static Database of_bytes(const std::string &name, std::string_view bytes);
 
     Database(Database &&) = default;
     ~Database();
+
+    const std::string &path() const { return connection_.path(); }
 
     int64_t begin_session(const SessionKey &key, int64_t seed, const std::string &effort);
 
     // state is done or aborted. The noise floor is the A/A run's, as a ratio minus 1, where it was measured.
     void end_session(int64_t session_id, SessionState state, std::optional<double> noise_floor);
 
-    // With its samples. An error ratio may be NaN, other numbers may not; times must be above 0.
+    // With its samples; a session has one trial of the same knobs and rows. An error ratio may be NaN, other
+    // numbers may not; times must be above 0.
     int64_t add_trial(int64_t session_id, const Trial &trial);
 
     // A trial has at most one sample of a block.
@@ -75,25 +49,26 @@ public:
     // For a trial that was ok when it was added and failed while it was timed. Its samples stay.
     void fail_trial(int64_t trial_id, TrialStatus status, const std::string &message);
 
-    // Of the sessions that are done, the one that ended last.
-    std::optional<StoredSession> latest_session(const NormProblem &problem, const std::string &hardware_signature,
-                                                const std::string &target) const;
-
     // All sessions, oldest first.
     std::vector<StoredSession> sessions() const;
 
-    // A session's trials in the order of their insertion, each with its samples by block.
+    // A session's trials, oldest first, each with its samples by block.
     std::vector<Trial> trials(int64_t session_id) const;
+
+    // All of it, as of one moment.
+    Evidence evidence();
+
+    // Joins evidence with what is there: all of it or, where it throws, nothing. How many sessions were new or
+    // changed.
+    int64_t add(const Evidence &evidence);
+
+    // Forgets sessions and what only they refer to, and gives the space back.
+    void remove(const std::vector<int64_t> &session_ids);
 
 private:
     explicit Database(SqliteConnection connection);
-    void insert_samples(int64_t trial_id, const std::vector<Sample> &samples);
 
     SqliteConnection connection_;
 };
-
-// The file that the environment variable NORMFORGE_DB names, else normforge/tuning.db in the user's folder for
-// data: XDG_DATA_HOME or ~/.local/share. Throws UserError where the environment tells none of them.
-std::string default_database_path();
 
 }  // namespace normforge

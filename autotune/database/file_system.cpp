@@ -2,8 +2,10 @@
 
 #include <linux/magic.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace normforge {
 
@@ -28,6 +30,13 @@ bool is_network_file_system(int64_t type) {
 int64_t file_system_type(const std::string &path) {
     struct statfs status {};
     return statfs(path.c_str(), &status) == 0 ? static_cast<int64_t>(status.f_type) : 0;
+}
+
+bool is_immutable(const std::string &path) {
+    const std::string folder = std::filesystem::absolute(path).parent_path();
+    const bool is_fixed = access(path.c_str(), W_OK) != 0 || access(folder.c_str(), W_OK) != 0;
+    return is_fixed && access((path + "-wal").c_str(), F_OK) != 0 &&
+           access((path + "-journal").c_str(), F_OK) != 0;
 }
 
 }  // namespace normforge

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "autotune/database/sqlite.h"
+#include "autotune/database/migrations.h"
 
 namespace normforge {
 
@@ -10,9 +10,6 @@ namespace normforge {
 // its tables are by its user_version.
 
 inline constexpr int32_t kApplicationId = 0x4e466462;  // "NFdb"
-
-// The newest schema, which open_schema brings files to.
-int64_t schema_version();
 
 // Makes a file that is open for writing ready for use: an empty one gets its tables, an older one those it lacks.
 // Throws DatabaseError, having written nothing, for one that is no database, another application's, or of a newer
@@ -24,13 +21,14 @@ int64_t schema_version();
 // harms the file.
 void open_schema(SqliteConnection &connection, bool on_network);
 
-// A file of an older schema, which reading alone cannot bring up to date.
-class DatabaseOutdated : public DatabaseError {
-    using DatabaseError::DatabaseError;
-};
+// The same checks for a file that is open for reading. Whether it is of the newest schema.
+bool check_schema(const SqliteConnection &connection);
 
-// The same checks for a file that is open for reading. Throws DatabaseOutdated for one of an older schema.
-void check_schema(const SqliteConnection &connection);
+// Brings a file to a schema that is newer than its own, or makes an empty one's tables.
+void migrate(SqliteConnection &connection, int64_t schema);
+
+// One in memory, with tables and nothing in them.
+SqliteConnection empty_database(int64_t schema);
 
 // To be called before a connection of open_schema is closed. Gives up the write-ahead log if nobody else has the
 // file open, so that a file at rest is one file, which a user without permission to write its folder can read.

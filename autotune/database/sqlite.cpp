@@ -7,6 +7,19 @@
 
 namespace normforge {
 
+namespace {
+
+// In which ? # and % would end the name.
+std::string immutable_uri(const std::string &path) {
+    std::string uri = "file:";
+    for (const char c : path) {
+        uri += c == '?' || c == '#' || c == '%' ? fmt::format("%{:02x}", c) : std::string(1, c);
+    }
+    return uri + "?immutable=1";
+}
+
+}  // namespace
+
 DatabaseError::DatabaseError(const std::string &path, const std::string &what)
     : UserError(fmt::format("tuning database '{}': {}", path, what)) {}
 
@@ -14,19 +27,50 @@ void SqliteConnection::Close::operator()(sqlite3 *handle) const {
     sqlite3_close_v2(handle);
 }
 
-SqliteConnection::SqliteConnection(const std::string &path, Mode mode) : path_(path) {
+SqliteConnection::SqliteConnection(const std::string &path, const std::string &name, int flags) : path_(path) {
     sqlite3 *handle = nullptr;
-    const int flags = mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    const int result = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+    const int result = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
     handle_.reset(handle);
     if (result != SQLITE_OK) {
         throw DatabaseError(path, sqlite3_errstr(result));
     }
     sqlite3_busy_timeout(handle, 10'000);
+}
+
+SqliteConnection::SqliteConnection(const std::string &path, Mode mode)
+    : SqliteConnection(path, mode == Mode::immutable ? immutable_uri(path) : path,
+                       mode == Mode::read_write  ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                       : mode == Mode::immutable ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+                                                 : SQLITE_OPEN_READONLY) {
     // SQLite opens a file that it may not write read-only without a word, and fails only at the first write.
     if (mode == Mode::read_write && !is_writable()) {
         throw DatabaseError(path, "no permission to write the file");
     }
+}
+
+SqliteConnection SqliteConnection::copy_in_memory() const {
+    SqliteConnection copy(path_, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    sqlite3_backup *backup = sqlite3_backup_init(copy.handle(), "main", handle(), "main");
+    if (!backup) {
+        copy.fail();
+    }
+    const int result = sqlite3_backup_step(backup, -1);
+    sqlite3_backup_finish(backup);
+    if (result != SQLITE_DONE) {
+        throw DatabaseError(path_, sqlite3_errstr(result));
+    }
+    return copy;
+}
+
+SqliteConnection SqliteConnection::of_bytes(const std::string &name, std::string_view bytes) {
+    SqliteConnection connection(name, ":memory:", SQLITE_OPEN_READWRITE);
+    auto *begin = reinterpret_cast<unsigned char *>(const_cast<char *>(bytes.data()));  // which is not written
+    const auto size = static_cast<sqlite3_int64>(bytes.size());
+    if (sqlite3_deserialize(connection.handle(), "main", begin, size, size, SQLITE_DESERIALIZE_READONLY) !=
+        SQLITE_OK) {
+        connection.fail();
+    }
+    return connection;
 }
 
 void SqliteConnection::execute(const std::string &sql) {
@@ -99,6 +143,11 @@ SqliteStatement &SqliteStatement::bind(std::string_view text) {
     return *this;
 }
 
+SqliteStatement &SqliteStatement::bind(std::monostate) {
+    check(sqlite3_bind_null(handle_.get(), ++bound_));
+    return *this;
+}
+
 SqliteStatement &SqliteStatement::bind_value(const SqliteValue &value) {
     return std::visit([this](const auto &held) -> SqliteStatement & { return bind(held); }, value);
 }
@@ -139,14 +188,27 @@ bool SqliteStatement::is_null(int column) const {
     return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL;
 }
 
+SqliteValue SqliteStatement::value(int column) const {
+    switch (sqlite3_column_type(handle_.get(), column)) {
+    case SQLITE_NULL:
+        return {};
+    case SQLITE_INTEGER:
+        return integer(column);
+    case SQLITE_FLOAT:
+        return real(column);
+    default:
+        return text(column);
+    }
+}
+
 void SqliteStatement::check(int result) const {
     if (result != SQLITE_OK) {
         connection_.fail();
     }
 }
 
-SqliteTransaction::SqliteTransaction(SqliteConnection &connection) : connection_(connection) {
-    connection_.execute("BEGIN IMMEDIATE");
+SqliteTransaction::SqliteTransaction(SqliteConnection &connection, Kind kind) : connection_(connection) {
+    connection_.execute(kind == Kind::writing ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 SqliteTransaction::~SqliteTransaction() {

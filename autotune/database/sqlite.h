@@ -32,8 +32,15 @@ public:
     enum class Mode {
         read_write,  // creates a missing file
         read_only,
+        immutable,  // read_only of a file that nobody changes meanwhile
     };
     SqliteConnection(const std::string &path, Mode mode);
+
+    // A copy in memory, to be changed at will, whose errors name the same file.
+    SqliteConnection copy_in_memory() const;
+
+    // A database file's bytes, for reading, which must outlive it. Errors name it so.
+    static SqliteConnection of_bytes(const std::string &name, std::string_view bytes);
 
     // Runs statements that have neither parameters nor results of interest.
     void execute(const std::string &sql);
@@ -59,11 +66,14 @@ private:
     struct Close {
         void operator()(sqlite3 *handle) const;
     };
+    SqliteConnection(const std::string &path, const std::string &name, int flags);
+
     std::string path_;
     std::unique_ptr<sqlite3, Close> handle_;
 };
 
-using SqliteValue = std::variant<int64_t, std::string>;
+// A null is std::monostate.
+using SqliteValue = std::variant<std::monostate, int64_t, double, std::string>;
 
 // Must not outlive its connection. Values reach SQL only through bind.
 class SqliteStatement {
@@ -74,6 +84,7 @@ public:
     SqliteStatement &bind(std::integral auto value) { return bind_integer(value); }
     SqliteStatement &bind(double value);
     SqliteStatement &bind(std::string_view text);
+    SqliteStatement &bind(std::monostate null);
     SqliteStatement &bind_value(const SqliteValue &value);
 
     // Goes to the next row; false after the last.
@@ -88,6 +99,7 @@ public:
     double real(int column) const;
     std::string text(int column) const;
     bool is_null(int column) const;
+    SqliteValue value(int column) const;
 
 private:
     SqliteStatement &bind_integer(int64_t value);
@@ -101,11 +113,12 @@ private:
     int bound_ = 0;
 };
 
-// Takes the write lock at once, so that what is read inside still holds when it is written. Rolled back unless
-// committed.
+// One for writing takes the write lock at once, so that what is read inside still holds when it is written. Rolled
+// back unless committed.
 class SqliteTransaction {
 public:
-    explicit SqliteTransaction(SqliteConnection &connection);
+    enum class Kind { writing, reading };
+    explicit SqliteTransaction(SqliteConnection &connection, Kind kind = Kind::writing);
     ~SqliteTransaction();
     SqliteTransaction(const SqliteTransaction &) = delete;
     SqliteTransaction &operator=(const SqliteTransaction &) = delete;

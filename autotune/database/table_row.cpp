@@ -28,7 +28,10 @@ int64_t find_or_insert(SqliteConnection &connection, const std::string &table, c
     SqliteStatement find(connection,
                          fmt::format("SELECT id FROM {} WHERE {}", table, column_list(row, "{} = ?", " AND ")));
     bind_row(find, row);
-    find.step();
+    if (!find.step()) {
+        throw DatabaseError(connection.path(),
+                            fmt::format("the table {} has another row in this one's place", table));
+    }
     return find.integer(0);
 }
 

@@ -12,6 +12,8 @@ namespace normforge {
 struct Column {
     std::string name;
     SqliteValue value;
+
+    bool operator==(const Column &) const = default;
 };
 
 // One text a column, in which every {} is the column's name, joined: column_list(row, "{} = ?", " AND ").

@@ -1,4 +1,4 @@
-// Takes two files of the build into the program; the build defines their quoted paths.
+// Takes files of the build into the program; the build defines their quoted paths.
 
     .macro embed name, path
     .hidden \name, \name\()End
@@ -11,6 +11,8 @@
 
     .section .rodata
     embed kEmbeddedRuntimeArchive, RUNTIME_ARCHIVE
+    embed kEmbeddedArmRuntimeArchive, ARM_RUNTIME_ARCHIVE
     embed kEmbeddedApiHeader, API_HEADER
+    embed kEmbeddedShippedDatabase, SHIPPED_DATABASE
 
     .section .note.GNU-stack, "", %progbits

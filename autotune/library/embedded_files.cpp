@@ -4,8 +4,12 @@
 extern "C" {
 extern const char kEmbeddedRuntimeArchive[];
 extern const char kEmbeddedRuntimeArchiveEnd[];
+extern const char kEmbeddedArmRuntimeArchive[];
+extern const char kEmbeddedArmRuntimeArchiveEnd[];
 extern const char kEmbeddedApiHeader[];
 extern const char kEmbeddedApiHeaderEnd[];
+extern const char kEmbeddedShippedDatabase[];
+extern const char kEmbeddedShippedDatabaseEnd[];
 }
 
 namespace normforge {
@@ -14,8 +18,16 @@ std::string_view embedded_runtime_archive() {
     return {kEmbeddedRuntimeArchive, kEmbeddedRuntimeArchiveEnd};
 }
 
+std::string_view embedded_arm_runtime_archive() {
+    return {kEmbeddedArmRuntimeArchive, kEmbeddedArmRuntimeArchiveEnd};
+}
+
 std::string_view embedded_api_header() {
     return {kEmbeddedApiHeader, kEmbeddedApiHeaderEnd};
+}
+
+std::string_view embedded_shipped_database() {
+    return {kEmbeddedShippedDatabase, kEmbeddedShippedDatabaseEnd};
 }
 
 }  // namespace normforge

@@ -57,6 +57,25 @@ std::vector<TableKernel> table_kernels(const std::vector<LibraryKernel> &kernels
     return table;
 }
 
+// The runtime for the machines that the kernels are for, which are of one kind.
+std::string_view runtime_archive(const std::string &name, const std::vector<LibraryKernel> &kernels) {
+    const Halide::Target &first = kernels.front().target;
+    for (const LibraryKernel &kernel : kernels) {
+        if (kernel.target.arch != first.arch) {
+            throw UserError("library " + name + " cannot hold both " + target_name(first) + " and " +
+                            target_name(kernel.target) + "; allowed are targets of one architecture");
+        }
+    }
+    if (!is_arm(first)) {
+        return embedded_runtime_archive();
+    }
+    if (embedded_arm_runtime_archive().empty()) {
+        throw UserError("this normforge has no runtime for ARM, which library " + name +
+                        " needs: it was built where there was no aarch64-linux-gnu-g++");
+    }
+    return embedded_arm_runtime_archive();
+}
+
 // The table, each kernel's code once, and the runtime.
 std::vector<ArchiveMember> library_members(const std::string &name, const std::vector<LibraryKernel> &kernels,
                                            const std::vector<TableKernel> &table) {
@@ -75,7 +94,7 @@ std::vector<ArchiveMember> library_members(const std::string &name, const std::v
             }
         }
     }
-    std::ranges::move(archive_members(embedded_runtime_archive()), std::back_inserter(members));
+    std::ranges::move(archive_members(runtime_archive(name, kernels)), std::back_inserter(members));
     return members;
 }
 
@@ -132,8 +151,9 @@ void write_library(const std::string &name, const std::filesystem::path &folder,
         throw UserError("library " + name + " has no kernels; it must have at least one");
     }
     const std::vector<TableKernel> table = table_kernels(kernels);
+    const std::string bytes = make_archive(library_members(name, kernels, table));
     PendingFile archive(folder / ("lib" + name + ".a"));
-    archive.write(make_archive(library_members(name, kernels, table)));
+    archive.write(bytes);
     PendingFile header(folder / (name + ".h"));
     header.write(header_text(name, table));
     if (kind == LibraryKind::shared_library) {

@@ -33,8 +33,8 @@ enum class LibraryKind { static_library, shared_library };
 //
 // The objects are stored byte for byte as given: what was measured is what runs. Equal arguments give equal files.
 // Files appear whole, the header last, and nothing is left behind by a call that throws.
-// Throws UserError for a name that is none, a folder that cannot be written, and a shared library without a
-// compiler.
+// Throws UserError for a name that is none, a folder that cannot be written, a shared library without a compiler,
+// targets of two architectures, and ARM where the program was built without a compiler for it.
 void write_library(const std::string &name, const std::filesystem::path &folder, LibraryKind kind,
                    const std::vector<LibraryKernel> &kernels);
 

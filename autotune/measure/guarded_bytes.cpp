@@ -17,7 +17,8 @@ GuardedBytes::GuardedBytes(size_t count) {
         throw std::bad_alloc();
     }
     std::byte *first_page = static_cast<std::byte *>(mapping_) + page;
-    if (mprotect(first_page, inner, PROT_READ | PROT_WRITE) != 0) {
+    // Not of nothing, which emulators refuse.
+    if (inner != 0 && mprotect(first_page, inner, PROT_READ | PROT_WRITE) != 0) {
         munmap(mapping_, mapped_bytes_);
         throw std::bad_alloc();
     }

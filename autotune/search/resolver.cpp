@@ -3,116 +3,192 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <deque>
+#include <iterator>
 #include <optional>
 
-#include "autotune/base/content_hash.h"
+#include "autotune/base/enum_text.h"
 #include "autotune/base/hardware.h"
-#include "autotune/search/compile_pool.h"
-#include "autotune/search/selection.h"
+#include "autotune/search/compile_cache.h"
 #include "runtime/user_error.h"
 #include "schedules/space.h"
-#include "schedules/target.h"
 
 namespace normforge {
 
 namespace {
 
-// A kernel to be compiled, and the hashes that its objects must have to count as tuned.
+// An entry whose kernels may be taken, if its own code is still what was measured.
 struct Plan {
-    ResolvedKernel kernel;
-    std::vector<std::string> measured_hashes;
+    LadderStep step;
+    bool is_shipped;
+    std::string outcome;
+    std::vector<MeasuredKernel> own;          // as they were measured
+    std::vector<MeasuredKernel> transferred;  // for the problem and target
 };
 
-Plan heuristic_plan(const NormProblem &problem, const Halide::Target &target, const std::string &reason) {
-    Plan plan{{problem, target, {}, false, "heuristic: " + reason}, {}};
-    for (const RowsSchedule &schedule : heuristic_for_rows(problem, target)) {
-        plan.kernel.variants.push_back({{problem, schedule.knobs, target}, schedule.min_rows, ""});
+std::string place_of(LadderStep step, const Decision &decision) {
+    const StoredSession &session = decision.session;
+    switch (step) {
+    case LadderStep::nearest_hidden:
+        return fmt::format(" of {} values", session.problem.hidden);
+    case LadderStep::hardware_family:
+        return fmt::format(" on {} ({})", session.hardware.model_name, session.hardware_signature);
+    case LadderStep::instruction_set:
+    case LadderStep::shipped_default:
+        return fmt::format(" on {} ({}) for {}", session.hardware.model_name, session.hardware_signature,
+                           session.target);
+    default:
+        return "";
     }
-    return plan;
 }
 
-std::string object_hash_of(const std::vector<Trial> &trials, const Choice &choice) {
-    auto trial = std::ranges::find_if(
-        trials, [&](const Trial &t) { return t.rows == choice.rows && t.knobs == choice.knobs; });
-    return trial->object_hash;
-}
+// The way of one problem and target down the ladder.
+class Descent {
+public:
+    Descent(const Ladder &ladder, const NormProblem &problem, const Halide::Target &target, Steps steps)
+        : ladder_(ladder), steps_(steps) {
+        kernel_.problem = problem;
+        kernel_.target = target;
+    }
 
-Plan tuned_plan(const NormProblem &problem, const Halide::Target &target, const std::vector<Trial> &trials,
-                const Selection &selection) {
-    Plan plan{{problem, target, {}, true, "tuned:"}, {}};
-    int64_t previous_rows = 0;
-    for (const Choice &choice : selection.choices) {
-        const Knobs knobs = parse_knobs(choice.knobs);
-        if (const std::string reason = check(problem, knobs, target); !reason.empty()) {
-            throw UserError(reason);
+    // The next plan to be compiled; none when the way has ended.
+    const Plan *next() {
+        plan_.reset();
+        while (!plan_ && (steps_ == Steps::all || !is_taken_)) {
+            if (!entries_.empty()) {
+                plan_entry();
+            } else if (next_step_ != LadderStep::heuristic) {
+                find_entries();
+            } else {
+                break;
+            }
         }
-        const std::string gain = choice.knobs == reference_knobs(trials)
-                                     ? "the heuristic's own"
-                                     : fmt::format("{:.2f}x the heuristic", 1 / choice.ratio);
-        plan.kernel.source += fmt::format("{} {} at {} row{}", plan.kernel.variants.empty() ? "" : ",", gain,
-                                          choice.rows, choice.rows == 1 ? "" : "s");
-        const bool changes = plan.kernel.variants.empty() || plan.kernel.variants.back().spec.knobs != knobs;
-        if (changes) {
-            // Halfway, in ratio, between the numbers of rows that were measured.
-            const auto min_rows = static_cast<int64_t>(
-                std::ceil(std::sqrt(static_cast<double>(previous_rows) * static_cast<double>(choice.rows))));
-            plan.kernel.variants.push_back({{problem, knobs, target}, min_rows, ""});
-            plan.measured_hashes.push_back(object_hash_of(trials, choice));
+        return plan_ ? &*plan_ : nullptr;
+    }
+
+    void judge(const CompileCache &compiled) {
+        for (const MeasuredKernel &own : plan_->own) {
+            const CompiledKernel &result = compiled[own.spec];
+            if (result.status != TrialStatus::ok) {
+                return fail(fmt::format("stale: it no longer compiles: {}", result.message));
+            }
+            if (compare(own, result.object) == CodeState::other_code) {
+                return fail("stale: its schedule now compiles to other code; tune again");
+            }
         }
-        previous_rows = choice.rows;
+        for (const MeasuredKernel &kernel : plan_->transferred) {
+            if (const CompiledKernel &result = compiled[kernel.spec]; result.status != TrialStatus::ok) {
+                return fail(fmt::format("it does not compile here: {}", result.message));
+            }
+        }
+        kernel_.outcomes.push_back({plan_->step, plan_->is_shipped, true, plan_->outcome});
+        if (!is_taken_) {
+            take(plan_->step, source(), plan_->transferred);
+        }
     }
-    return plan;
-}
 
-Plan plan_for(const NormProblem &problem, const Halide::Target &target, const Database *database) {
-    if (!database) {
-        return heuristic_plan(problem, target, "no database is used");
-    }
-    const std::string hardware = signature(detect_hardware());
-    const std::optional<StoredSession> session = database->latest_session(problem, hardware, target_name(target));
-    if (!session) {
-        return heuristic_plan(problem, target, "not tuned for this hardware and target");
-    }
-    const std::vector<Trial> trials = database->trials(session->id);
-    const Selection selection = select_best(trials, reference_knobs(trials));
-    if (!selection.complete()) {
-        return heuristic_plan(problem, target, "no schedule passed tuning");
-    }
-    try {
-        return tuned_plan(problem, target, trials, selection);
-    } catch (const UserError &error) {
-        return heuristic_plan(problem, target, std::string("the tuned entry is stale: ") + error.what());
-    }
-}
-
-void compile_plans(std::vector<Plan *> &plans) {
-    std::vector<KernelSpec> specs;
-    std::vector<ResolvedVariant *> variants;
-    for (Plan *plan : plans) {
-        for (ResolvedVariant &variant : plan->kernel.variants) {
+    // To be called when the way has ended: the heuristic's schedules, if nothing else serves.
+    std::vector<KernelSpec> specs() {
+        std::vector<MeasuredKernel> kernels;
+        for (const RowsSchedule &schedule : heuristic_for_rows(kernel_.problem, kernel_.target)) {
+            kernels.push_back({{kernel_.problem, schedule.knobs, kernel_.target}, schedule.min_rows, "", ""});
+        }
+        if (!is_taken_) {
+            take(LadderStep::heuristic, "heuristic: " + reason_, kernels);
+        }
+        if (kernel_.step == LadderStep::heuristic || steps_ == Steps::all) {
+            kernel_.outcomes.push_back({LadderStep::heuristic, false, true, "not measured"});
+        }
+        std::vector<KernelSpec> specs;
+        for (const ResolvedVariant &variant : kernel_.variants) {
             specs.push_back(variant.spec);
-            variants.push_back(&variant);
         }
+        return specs;
     }
-    compile_all(specs, [&](size_t index, const CompiledKernel &compiled) {
-        if (compiled.status != TrialStatus::ok) {
-            throw CompileFailure(fmt::format("cannot compile {} with {}: {}", to_text(specs[index].problem),
-                                             to_text(specs[index].knobs), compiled.message));
-        }
-        variants[index]->object = compiled.object;
-    });
-}
 
-bool as_measured(const Plan &plan) {
-    for (size_t index = 0; index < plan.measured_hashes.size(); index++) {
-        const std::string &object = plan.kernel.variants[index].object;
-        if (content_hash(std::as_bytes(std::span(object))) != plan.measured_hashes[index]) {
-            return false;
+    ResolvedKernel resolved(const CompileCache &compiled) && {
+        for (ResolvedVariant &variant : kernel_.variants) {
+            const CompiledKernel &result = compiled[variant.spec];
+            if (result.status != TrialStatus::ok) {
+                throw CompileFailure(fmt::format("cannot compile {} with {}: {}", to_text(variant.spec.problem),
+                                                 to_text(variant.spec.knobs), result.message));
+            }
+            variant.object = result.object;
+        }
+        return std::move(kernel_);
+    }
+
+private:
+    void find_entries() {
+        step_ = next_step_;
+        next_step_ = static_cast<LadderStep>(static_cast<int>(step_) + 1);
+        const std::vector<LadderEntry> found = ladder_.entries(step_, kernel_.problem, kernel_.target);
+        entries_.assign(found.begin(), found.end());
+        if (entries_.empty()) {
+            add_failure(false, ladder_.reason_for_none(step_, kernel_.problem, kernel_.target));
         }
     }
-    return true;
-}
+
+    void plan_entry() {
+        const LadderEntry entry = std::move(entries_.front());
+        entries_.pop_front();
+        try {
+            plan_.emplace(Plan{step_,
+                               entry.is_shipped,
+                               gains(entry.decision) + place_of(step_, entry.decision),
+                               measured_kernels(entry.decision),
+                               {}});
+        } catch (const UserError &error) {
+            return add_failure(entry.is_shipped, std::string("stale: ") + error.what());
+        }
+        try {
+            const bool is_as_measured = step_ == LadderStep::tuned || step_ == LadderStep::nearest_rows ||
+                                        step_ == LadderStep::hardware_family;
+            plan_->transferred =
+                is_as_measured ? plan_->own : transferred_kernels(entry.decision, kernel_.problem, kernel_.target);
+        } catch (const UserError &error) {
+            fail(error.what());
+            plan_.reset();
+        }
+    }
+
+    void fail(const std::string &reason) { add_failure(plan_->is_shipped, reason); }
+
+    void add_failure(bool is_shipped, const std::string &reason) {
+        kernel_.outcomes.push_back({step_, is_shipped, false, reason});
+        if (reason_.empty()) {
+            reason_ = reason.starts_with("stale") ? "the tuned entry is " + reason : reason;
+        }
+    }
+
+    std::string source() const {
+        std::string text = name_of(kLadderSteps, plan_->step);
+        if (plan_->is_shipped && plan_->step != LadderStep::shipped_default) {
+            text += ", shipped";
+        }
+        text += ": " + plan_->outcome;
+        return plan_->step == LadderStep::tuned ? text : text + "; " + reason_;
+    }
+
+    void take(LadderStep step, const std::string &text, const std::vector<MeasuredKernel> &kernels) {
+        is_taken_ = true;
+        kernel_.step = step;
+        kernel_.source = text;
+        for (const MeasuredKernel &kernel : kernels) {
+            kernel_.variants.push_back({kernel.spec, kernel.min_rows, ""});
+        }
+    }
+
+    const Ladder &ladder_;
+    const Steps steps_;
+    ResolvedKernel kernel_{};
+    LadderStep step_ = LadderStep::tuned;
+    LadderStep next_step_ = LadderStep::tuned;
+    std::deque<LadderEntry> entries_;  // of step_, that were not tried
+    std::optional<Plan> plan_;
+    std::string reason_;  // why the first entry, or the first step, cannot serve
+    bool is_taken_ = false;
+};
 
 }  // namespace
 
@@ -122,30 +198,45 @@ const ResolvedVariant &variant_for(const ResolvedKernel &kernel, int64_t rows) {
 }
 
 std::vector<ResolvedKernel> resolve(const std::vector<NormProblem> &problems,
-                                    const std::vector<Halide::Target> &targets, const Database *database) {
-    std::vector<Plan> plans;
+                                    const std::vector<Halide::Target> &targets, const KnownDatabases &databases,
+                                    Steps steps) {
+    const Ladder ladder(databases, detect_hardware());
+    std::vector<Descent> descents;
     for (const NormProblem &problem : problems) {
         for (const Halide::Target &target : targets) {
-            plans.push_back(plan_for(problem, target, database));
+            descents.emplace_back(ladder, problem, target, steps);
         }
     }
-    std::vector<Plan *> to_compile;
-    for (Plan &plan : plans) {
-        to_compile.push_back(&plan);
-    }
-    compile_plans(to_compile);
-    to_compile.clear();
-    for (Plan &plan : plans) {
-        if (!as_measured(plan)) {
-            plan = heuristic_plan(plan.kernel.problem, plan.kernel.target,
-                                  "the tuned entry is stale: its schedule now compiles to other code; tune again");
-            to_compile.push_back(&plan);
+    CompileCache compiled;
+    while (true) {
+        std::vector<Descent *> open;
+        std::vector<KernelSpec> specs;
+        for (Descent &descent : descents) {
+            if (const Plan *plan = descent.next()) {
+                open.push_back(&descent);
+                for (const std::vector<MeasuredKernel> *kernels : {&plan->own, &plan->transferred}) {
+                    for (const MeasuredKernel &kernel : *kernels) {
+                        specs.push_back(kernel.spec);
+                    }
+                }
+            }
+        }
+        if (open.empty()) {
+            break;
+        }
+        compiled.compile(specs);
+        for (Descent *descent : open) {
+            descent->judge(compiled);
         }
     }
-    compile_plans(to_compile);
+    std::vector<KernelSpec> specs;
+    for (Descent &descent : descents) {
+        std::ranges::copy(descent.specs(), std::back_inserter(specs));
+    }
+    compiled.compile(specs);
     std::vector<ResolvedKernel> kernels;
-    for (Plan &plan : plans) {
-        kernels.push_back(std::move(plan.kernel));
+    for (Descent &descent : descents) {
+        kernels.push_back(std::move(descent).resolved(compiled));
     }
     return kernels;
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "autotune/database/database.h"
+#include "autotune/search/ladder.h"
 #include "generators/emit.h"
 
 namespace normforge {
@@ -15,22 +15,33 @@ struct ResolvedVariant {
     std::string object;
 };
 
+// What came of an entry of a step, or of the step where it has none.
+struct StepOutcome {
+    LadderStep step;
+    bool is_shipped;  // the entry is of the database that normforge comes with
+    bool can_serve;
+    std::string outcome;  // what the entry gained where it was measured, or why it cannot serve
+};
+
 // What a library holds for one problem on one target.
 struct ResolvedKernel {
     NormProblem problem;
     Halide::Target target;
     std::vector<ResolvedVariant> variants;  // by rising min_rows, the first one's 0
-    bool tuned;
-    std::string source;  // "tuned: 1.31x the heuristic at 1 row, ..." or "heuristic: " and why
+    LadderStep step;
+    std::string source;                 // "tuned: 1.31x the heuristic at 1 row, ...", "heuristic: " and why
+    std::vector<StepOutcome> outcomes;  // in the order of the ladder; the first that can serve is the one taken
 };
 
 // The variant that serves so many rows.
 const ResolvedVariant &variant_for(const ResolvedKernel &kernel, int64_t rows);
 
-// Compiles the best known kernel of every problem on every target: the database's choice for this hardware if
-// there is one whose code is byte for byte what was measured, else the heuristic's schedule, with the reason in
-// `source`. A null database asks for the heuristic's. Throws CompileFailure where a kernel cannot be compiled.
+// Compiles the best known kernel of every problem on every target: what the highest step of the ladder has whose
+// own code is, generated anew, what was measured, else the heuristic's schedules. Throws CompileFailure where not
+// even the heuristic's can be compiled.
+enum class Steps { up_to_the_taken, all };  // that are tried
 std::vector<ResolvedKernel> resolve(const std::vector<NormProblem> &problems,
-                                    const std::vector<Halide::Target> &targets, const Database *database);
+                                    const std::vector<Halide::Target> &targets, const KnownDatabases &databases,
+                                    Steps steps = Steps::up_to_the_taken);
 
 }  // namespace normforge

@@ -43,7 +43,7 @@ std::vector<Knobs> neighbours(const Knobs &knobs) {
 }  // namespace
 
 std::vector<Knobs> candidates(const NormProblem &problem, const Halide::Target &target, Effort effort,
-                              uint64_t seed) {
+                              uint64_t seed, const std::vector<Knobs> &known) {
     std::vector<Knobs> all = enumerate(problem, target);
     std::mt19937_64 random(seed);
     std::shuffle(all.begin(), all.end(), random);
@@ -52,6 +52,11 @@ std::vector<Knobs> candidates(const NormProblem &problem, const Halide::Target &
         bases.push_back(schedule.knobs);
         for (const Knobs &knobs : neighbours(schedule.knobs)) {
             near.push_back(knobs);
+        }
+    }
+    for (const Knobs &knobs : known) {
+        if (std::ranges::find(bases, knobs) == bases.end()) {
+            bases.push_back(knobs);
         }
     }
     const auto rank = [&](const Knobs &knobs) {

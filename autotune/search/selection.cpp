@@ -12,9 +12,6 @@ namespace normforge {
 
 namespace {
 
-// Below this a difference is not worth having, however exactly it was measured.
-constexpr double kLeastGain = 0.01;
-
 struct Measured {
     const Trial *trial;
     bool is_reference;

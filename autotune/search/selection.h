@@ -7,6 +7,9 @@
 
 namespace normforge {
 
+// Below this a difference is not worth having, however exactly it was measured.
+inline constexpr double kLeastGain = 0.01;
+
 // A schedule chosen for one number of rows.
 struct Choice {
     int64_t rows;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "autotune/base/code_hash.h"
 #include "autotune/base/content_hash.h"
 #include "autotune/measure/accuracy_gate.h"
 #include "autotune/measure/child_process.h"
@@ -15,11 +16,13 @@
 #include "autotune/measure/loaded_kernel.h"
 #include "autotune/measure/timing.h"
 #include "autotune/search/compile_pool.h"
+#include "autotune/search/generator_version.h"
 #include "autotune/search/survivors.h"
 #include "generators/codegen.h"
 #include "generators/emit.h"
 #include "runtime/cpu_features.h"
 #include "runtime/user_error.h"
+#include "schedules/space.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -62,7 +65,8 @@ struct Field {
 
 std::vector<Candidate> compile(const TuneRequest &request, Progress &progress) {
     std::vector<KernelSpec> specs;
-    for (const Knobs &knobs : candidates(request.problem, request.target, request.effort, request.seed)) {
+    for (const Knobs &knobs :
+         candidates(request.problem, request.target, request.effort, request.seed, request.known)) {
         specs.push_back({request.problem, knobs, request.target});
     }
     std::vector<Candidate> result(specs.size());
@@ -77,6 +81,7 @@ std::vector<Candidate> compile(const TuneRequest &request, Progress &progress) {
         candidate.trial.code_bytes = static_cast<int64_t>(compiled.object.size());
         candidate.trial.object_hash = content_hash(std::as_bytes(std::span(compiled.object)));
         if (compiled.status == TrialStatus::ok) {
+            candidate.trial.code_hash = code_hash(compiled.object);
             candidate.kernel.emplace(request.problem, compiled.object, kernel_symbol(specs[index]));
         }
         progress.advance();
@@ -202,9 +207,10 @@ TuneReport tune(const TuneRequest &request, Database &database, Progress &progre
     for (int64_t rows : request.rows) {
         operands.emplace_back(request.problem, rows);
     }
-    const int64_t session = database.begin_session(
-        {request.problem, detect_hardware(), current_toolchain(), target_name(request.target)},
-        static_cast<int64_t>(request.seed), std::string(name_of(kEfforts, request.effort)));
+    const int64_t session =
+        database.begin_session({request.problem, detect_hardware(), current_toolchain(), current_generator(),
+                                target_name(request.target), to_text(heuristic(request.problem, request.target))},
+                               static_cast<int64_t>(request.seed), std::string(name_of(kEfforts, request.effort)));
     TuneReport report{};
     try {
         std::vector<Candidate> candidates = compile(request, progress);

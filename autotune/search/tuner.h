@@ -18,6 +18,7 @@ struct TuneRequest {
     std::vector<int64_t> rows;  // numbers of rows to tune for
     Effort effort;
     uint64_t seed;
+    std::vector<Knobs> known = {};  // schedules to try early, as of tuning_seeds()
 };
 
 struct TuneReport {

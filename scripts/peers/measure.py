@@ -8,6 +8,7 @@ import sys
 # ours first, then the peers, then the copies; the files are those of bench/peers/CMakeLists.txt.
 LIBRARIES = {
     "ours": "ours",
+    "untuned": "untuned",
     "onednn": "onednn_pytorch",
     "onednn_debian": "onednn_debian",
     "pytorch": "pytorch",
@@ -21,13 +22,15 @@ PRIORITY = -10  # where the user may
 COPIES = ["memcpy", "streaming"]
 
 
-def load_contenders(folder):
+def load_contenders(folder, tuned):
+    """Where ours are tuned, untuned ones are a contender too."""
     # Before the others: they use its OpenMP, and one of them is in its library.
     import torch  # noqa: F401
 
     from peers.native import NativeLibrary
     from peers.onnxruntime_peer import OnnxRuntime
-    libraries = {name: NativeLibrary(folder / f"libpeer_{file}.so") for name, file in LIBRARIES.items()}
+    libraries = {name: NativeLibrary(folder / f"libpeer_{file}.so") for name, file in LIBRARIES.items()
+                 if name != "untuned" or tuned}
     libraries["onnxruntime"] = OnnxRuntime()
     return libraries
 
@@ -48,7 +51,7 @@ def prepare(libraries, operands):
     return contenders
 
 
-def measure_cells(cells, folder, threads, rows):
+def measure_cells(cells, folder, tuned, threads, rows):
     """Appends a row of the result for each cell to rows. Returns the versions and the chosen implementations."""
     import torch
 
@@ -56,7 +59,7 @@ def measure_cells(cells, folder, threads, rows):
     from peers.backward import BackwardOperands
     from peers.forward import ForwardOperands
     operands_of_pass = {"forward": ForwardOperands, "backward": BackwardOperands}
-    libraries = load_contenders(folder)
+    libraries = load_contenders(folder, tuned)
     torch.set_num_threads(threads)
     implementations = {name: collections.Counter() for name in libraries if name not in COPIES}
     pool = operands.Pool(max(map(operands.pool_bytes, cells)))
@@ -78,7 +81,7 @@ def measure_cells(cells, folder, threads, rows):
     return {name: libraries[name].version for name in implementations}, implementations
 
 
-def run(cells, folder, threads, core, connection):
+def run(cells, folder, tuned, threads, core, connection):
     """The main function of the process; the environment is set before it starts."""
     # Threads that wait for one another lose whole time slices to any other process.
     with contextlib.suppress(PermissionError):
@@ -86,5 +89,5 @@ def run(cells, folder, threads, core, connection):
     if threads == 1:
         os.sched_setaffinity(0, {core})
     rows = []
-    versions, implementations = measure_cells(cells, folder, threads, rows)
+    versions, implementations = measure_cells(cells, folder, tuned, threads, rows)
     connection.send((rows, versions, implementations))

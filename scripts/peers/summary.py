@@ -37,10 +37,23 @@ def print_group(title, rows, figure, decimals, note=lambda row: ""):
           f"{min(figures):>9.{decimals}f}  {describe(worst)}{note(worst)}")
 
 
+def print_untuned(rows):
+    """How much longer the heuristic's schedules take than tuned ones."""
+    if not any("untuned" in row["peers"] for row in rows):
+        return
+    print(f"\n{'untuned by tuned':<42}{'cells':>6}{'mean':>9}{'most':>9}  the most's cell")
+    for name in REGIMES:
+        chosen = [row for row in rows if row["regime"] == name]
+        if chosen:
+            ratios = [row["peers"]["untuned"] / row["ours_ns"] for row in chosen]
+            print(f"{name:<42}{len(chosen):>6}{statistics.geometric_mean(ratios):>9.2f}{max(ratios):>9.2f}"
+                  f"  {describe(chosen[ratios.index(max(ratios))])}")
+
+
 def print_peers(rows):
     print(f"\n{'each peer by ours, geometric mean':<34}{'cells':>8}" + "".join(f"{name:>14}" for name in REGIMES)
           + "   least and its cell")
-    for name in sorted({name for row in rows for name in row["peers"]}):
+    for name in sorted({name for row in rows for name in row["peers"]} - {"untuned"}):
         means = []
         for regime_name in REGIMES:
             ratios = [row["peers"][name] / row["ours_ns"] for row in rows
@@ -81,4 +94,5 @@ def print_summary(document):
                 chosen = [row for row in ours if row["regime"] == "out of cache" and row["dtype"] == dtype
                           and row["residual"] == residual]
                 print_group(f"out of cache, {dtype}" + (", residual" if residual else ""), chosen, copy_share, 3)
+        print_untuned(ours)
         print_peers(ours)

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "autotune/cli/db_commands.h"
+#include "autotune/cli/options.h"
+#include "autotune/cli/standard_streams.h"
+#include "autotune/library/pending_file.h"
+#include "autotune/search/decision.h"
+#include "autotune/search/pruning.h"
+
+namespace normforge {
+
+namespace {
+
+struct MergeOptions {
+    std::string out;
+    std::vector<std::string> files;
+};
+
+bool is_among(const std::string &path, const std::vector<std::string> &files) {
+    return std::ranges::any_of(files, [&](const std::string &file) {
+        std::error_code error;
+        return std::filesystem::equivalent(path, file, error);
+    });
+}
+
+void merge(const MergeOptions &options) {
+    if (options.out.empty()) {
+        throw UsageError("OUT: it is empty; allowed: the name of a file");
+    }
+    if (std::filesystem::exists(options.out) && !is_among(options.out, options.files)) {
+        throw UserError(fmt::format("{} exists already; name it among the files to be merged too, to keep what it "
+                                    "holds, or give a new name",
+                                    options.out));
+    }
+    Evidence evidence;
+    for (const std::string &file : options.files) {
+        evidence = join(std::move(evidence), Database::open_read_only(file).evidence());
+    }
+    PendingFile out(options.out);
+    {
+        Database merged = Database::open(out.temporary_path());
+        merged.add(evidence);
+        for (const auto &[session, trials, selection] : best_decisions(merged)) {
+            print("{}\n  {}, {}\n", to_text(session.problem), session.hardware_signature, session.target);
+            for (const Choice &choice : selection.choices) {
+                print("    rows={:<6} {}  {:.2f}x the heuristic\n", choice.rows, choice.knobs, 1 / choice.ratio);
+            }
+        }
+    }
+    out.commit();
+    print("wrote {}: {} sessions of {} files\n", options.out, evidence.size(), options.files.size());
+}
+
+struct PruneOptions {
+    std::string file;
+    bool dry_run = false;
+};
+
+void prune(const PruneOptions &options) {
+    std::optional<Database> database;
+    if (options.dry_run || !std::filesystem::exists(options.file)) {
+        database.emplace(Database::open_read_only(options.file));
+    } else {
+        database.emplace(Database::open(options.file));
+    }
+    std::vector<int64_t> ids;
+    for (const auto &[session, reason] : prunable_sessions(*database)) {
+        print("{} of {}: {}\n", to_text(session.problem), session.started, reason);
+        ids.push_back(session.id);
+    }
+    if (!options.dry_run && !ids.empty()) {
+        database->remove(ids);
+    }
+    print("{} {} sessions\n", options.dry_run ? "would remove" : "removed", ids.size());
+}
+
+}  // namespace
+
+void add_db_merge_command(CLI::App &db, Run &run) {
+    CLI::App &command = *db.add_subcommand(
+        "merge", "Write a database with all that others hold, and print the schedules that are best by all of it");
+    auto options = std::make_shared<MergeOptions>();
+    add_value(
+        command, "OUT", "OUT", options->out,
+        "The database to write; appears when it is whole. It may be one of the files, which it then replaces")
+        ->required();
+    command.add_option("FILE", options->files, "The databases to read")->type_name("FILE...")->required();
+    command.footer("The order of the files does not matter, nor whether a session is in several.\n\n"
+                   "Example:\n  normforge db merge all.db node1.db node2.db");
+    command.callback([options, &run] { run = [options] { merge(*options); }; });
+}
+
+void add_db_prune_command(CLI::App &db, Run &run) {
+    CLI::App &command = *db.add_subcommand(
+        "prune", "Remove sessions that are of no use: aborted ones, and those of an older compiler or generator "
+                 "for which there is a newer one. What decides which schedules are best stays");
+    auto options = std::make_shared<PruneOptions>();
+    add_value(command, "FILE", "FILE", options->file, "The database")->required();
+    add_flag(command, "--dry-run", options->dry_run, "Only print what would be removed");
+    command.footer("Example:\n  normforge db prune tuning.db --dry-run");
+    command.callback([options, &run] { run = [options] { prune(*options); }; });
+}
+
+}  // namespace normforge

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "autotune/database/database.h"
+#include "autotune/search/selection.h"
+
+namespace normforge {
+
+// What a session's trials say is best.
+struct Decision {
+    StoredSession session;
+    std::vector<Trial> trials;
+    Selection selection;
+};
+
+// The decisions of sessions of one problem, hardware and target, those to be preferred first. A later session
+// comes before an earlier one, unless the earlier one was of the same toolchain, generator and reference and its
+// schedules were faster, by more than the noise of both and 1 %, as the geometric mean over the numbers of rows of
+// both. So a quick look does not undo a thorough search, and a merge of files decides by what was measured.
+// Sessions that are not done, or in which no schedule passed for all numbers of rows, decide nothing.
+std::vector<Decision> decide(const Database &database, const std::vector<StoredSession> &sessions);
+
+// The first decision for each problem, hardware and target that the database has one for, in the order of their
+// texts.
+std::vector<Decision> best_decisions(const Database &database);
+
+}  // namespace normforge

@@ -1,0 +1,204 @@
+#include "autotune/search/ladder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "runtime/user_error.h"
+#include "schedules/space.h"
+#include "schedules/target.h"
+
+namespace normforge {
+
+namespace {
+
+bool is_key_of(const StoredSession &session, const NormProblem &problem, const std::string &hardware,
+               const std::string &target) {
+    return same_problem(session.problem, problem) && session.hardware_signature == hardware &&
+           session.target == target;
+}
+
+bool is_same_but_hidden(const NormProblem &a, NormProblem b) {
+    b.hidden = a.hidden;
+    return same_problem(a, b);
+}
+
+// A tail of a row takes another path than whole vectors, and vectors have up to 64 values a step.
+int64_t divisibility(int64_t hidden) {
+    return std::gcd(hidden, int64_t{64});
+}
+
+double distance(const NormProblem &a, const NormProblem &b) {
+    return std::abs(std::log2(static_cast<double>(a.hidden) / static_cast<double>(b.hidden)));
+}
+
+bool are_family(const Hardware &a, const Hardware &b) {
+    return a.arch == b.arch && a.vendor == b.vendor && a.family == b.family && a.l1d_bytes == b.l1d_bytes &&
+           a.l2_bytes == b.l2_bytes;
+}
+
+std::optional<uint64_t> features_of_target(const std::string &target) {
+    try {
+        return needed_cpu_features(kernel_target(target));
+    } catch (const UserError &) {
+        return std::nullopt;  // of a Halide that knew more
+    }
+}
+
+// Of sessions in which no trial passed for some numbers of rows: what they say without these.
+std::vector<Decision> partial_decisions(const Database &database, const std::vector<StoredSession> &sessions) {
+    std::vector<Decision> decisions;
+    for (const StoredSession &session : sessions) {
+        std::vector<Trial> trials = database.trials(session.id);
+        std::set<int64_t> passed;
+        for (const Trial &trial : trials) {
+            if (trial.status == TrialStatus::ok && !trial.samples.empty()) {
+                passed.insert(trial.rows);
+            }
+        }
+        const size_t erased =
+            std::erase_if(trials, [&](const Trial &trial) { return !passed.contains(trial.rows); });
+        Selection selection = select_best(trials, session.reference);
+        if (erased > 0 && selection.complete()) {
+            decisions.push_back({session, std::move(trials), std::move(selection)});
+        }
+    }
+    return decisions;
+}
+
+// Sessions of one problem, hardware and target together, in the order of the first of each.
+std::vector<std::vector<StoredSession>> groups_by_key(const std::vector<StoredSession> &sessions) {
+    std::vector<std::vector<StoredSession>> groups;
+    for (const StoredSession &session : sessions) {
+        const auto own = std::ranges::find_if(groups, [&](const std::vector<StoredSession> &group) {
+            return is_key_of(session, group.front().problem, group.front().hardware_signature,
+                             group.front().target);
+        });
+        if (own == groups.end()) {
+            groups.push_back({session});
+        } else {
+            own->push_back(session);
+        }
+    }
+    return groups;
+}
+
+}  // namespace
+
+Ladder::Ladder(const KnownDatabases &databases, const Hardware &hardware)
+    : hardware_(hardware), signature_(signature(hardware)) {
+    for (const Database *database : {databases.own, databases.shipped}) {
+        if (database) {
+            Source &source = sources_.emplace_back(Source{database, database == databases.shipped, {}});
+            source.sessions = database->sessions();
+            std::erase_if(source.sessions,
+                          [](const StoredSession &session) { return session.state != SessionState::done; });
+        }
+    }
+}
+
+bool Ladder::is_of_step(const StoredSession &session, LadderStep step, const NormProblem &problem,
+                        const Halide::Target &target) const {
+    const std::string target_text = target_name(target);
+    const bool is_same = same_problem(session.problem, problem);
+    const bool is_own = is_key_of(session, problem, signature_, target_text);
+    switch (step) {
+    case LadderStep::tuned:
+    case LadderStep::nearest_rows:
+        return is_own;
+    case LadderStep::nearest_hidden:
+        return session.hardware_signature == signature_ && session.target == target_text && !is_same &&
+               is_same_but_hidden(session.problem, problem) &&
+               divisibility(session.problem.hidden) == divisibility(problem.hidden) &&
+               distance(session.problem, problem) <= 1;
+    case LadderStep::hardware_family:
+        return is_same && session.target == target_text && session.hardware_signature != signature_ &&
+               are_family(session.hardware, hardware_);
+    case LadderStep::instruction_set:
+        return is_same && !is_own && features_of_target(session.target) == needed_cpu_features(target);
+    case LadderStep::shipped_default:
+        return is_same && features_of_target(session.target) != needed_cpu_features(target);
+    case LadderStep::heuristic:
+        return false;
+    }
+    return false;
+}
+
+std::vector<LadderEntry> Ladder::entries(LadderStep step, const NormProblem &problem,
+                                         const Halide::Target &target) const {
+    std::vector<LadderEntry> entries;
+    for (const Source &source : sources_) {
+        if (step == LadderStep::shipped_default && !source.is_shipped) {
+            continue;
+        }
+        std::vector<StoredSession> sessions;
+        std::ranges::copy_if(source.sessions, std::back_inserter(sessions), [&](const StoredSession &session) {
+            return is_of_step(session, step, problem, target);
+        });
+        // Of equally near ones the latest.
+        std::ranges::sort(sessions, std::greater(), [&](const StoredSession &session) {
+            const int shared =
+                std::popcount(features_of_target(session.target).value_or(0) & needed_cpu_features(target));
+            return std::tuple(-distance(session.problem, problem), shared, session.ended, session.uuid);
+        });
+        for (const std::vector<StoredSession> &group : groups_by_key(sessions)) {
+            for (Decision &decision : step == LadderStep::nearest_rows ? partial_decisions(*source.database, group)
+                                                                       : decide(*source.database, group)) {
+                entries.push_back({std::move(decision), source.is_shipped});
+            }
+        }
+    }
+    return entries;
+}
+
+std::string Ladder::reason_for_none(LadderStep step, const NormProblem &problem,
+                                    const Halide::Target &target) const {
+    if (sources_.empty()) {
+        return "no database is used";
+    }
+    const bool was_tuned = std::ranges::any_of(sources_, [&](const Source &source) {
+        return std::ranges::any_of(source.sessions, [&](const StoredSession &session) {
+            return is_key_of(session, problem, signature_, target_name(target));
+        });
+    });
+    if (step == LadderStep::nearest_rows && was_tuned) {
+        return "no session has schedules that passed for some numbers of rows only";
+    }
+    if (step == LadderStep::tuned || step == LadderStep::nearest_rows) {
+        return was_tuned ? "no schedule passed tuning for all numbers of rows"
+                         : "not tuned for this hardware and target";
+    }
+    return "nothing was tuned there";
+}
+
+std::vector<MeasuredKernel> transferred_kernels(const Decision &decision, const NormProblem &problem,
+                                                const Halide::Target &target) {
+    std::vector<MeasuredKernel> kernels = measured_kernels(decision);
+    const double scale = static_cast<double>(row_bytes(decision.session.problem)) /
+                         static_cast<double>(row_bytes(problem));  // so that as many bytes are at work
+    std::vector<MeasuredKernel> result;
+    for (MeasuredKernel &kernel : kernels) {
+        const Knobs &knobs = kernel.spec.knobs;
+        if (const std::string reason = check(problem, knobs, target); !reason.empty()) {
+            throw UserError(reason);
+        }
+        const Knobs &first = kernels.front().spec.knobs;
+        if (knobs.sums != first.sums || knobs.lanes() != first.lanes()) {
+            throw UserError("its schedules sum in several orders, which gave equal bits only there");
+        }
+        kernel.spec = {problem, knobs, target};
+        kernel.min_rows = static_cast<int64_t>(std::llround(static_cast<double>(kernel.min_rows) * scale));
+        if (result.empty() || kernel.min_rows > result.back().min_rows) {
+            result.push_back(kernel);
+        }
+    }
+    return result;
+}
+
+}  // namespace normforge

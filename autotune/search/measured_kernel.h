@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "autotune/search/decision.h"
+#include "generators/emit.h"
+
+namespace normforge {
+
+// A kernel that a decision chose: what it was measured as.
+struct MeasuredKernel {
+    KernelSpec spec;
+    int64_t min_rows;  // it serves from here up to the next one's
+    std::string object_hash;
+    std::string code_hash;
+};
+
+// By rising min_rows, the first one's 0; changes are halfway, in ratio, between numbers of rows that were
+// measured. Throws UserError where the decision is dead: its target or knobs are none any more, or do not fit its
+// problem.
+std::vector<MeasuredKernel> measured_kernels(const Decision &decision);
+
+// Whether the object, of the same spec by the generators and compilers of today, is the one that was measured, or
+// has its machine code. Otherwise what was measured says nothing of it.
+enum class CodeState { same_object, same_code, other_code };
+CodeState compare(const MeasuredKernel &measured, const std::string &object);
+
+// "1.31x the heuristic at 1 row, the heuristic's own at 512 rows"
+std::string gains(const Decision &decision);
+
+}  // namespace normforge

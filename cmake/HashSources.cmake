@@ -1,0 +1,20 @@
+# cmake -D source=<project> -D output=<header> -P HashSources.cmake
+# Writes a header with kAlgorithmHash, of generators/, and kSpaceHash, of schedules/: 32 hexadecimal digits.
+
+set(text "")
+foreach (name_and_folder kAlgorithmHash=generators kSpaceHash=schedules)
+    string(REPLACE "=" ";" pair ${name_and_folder})
+    list(GET pair 0 name)
+    list(GET pair 1 folder)
+    file(GLOB files RELATIVE ${source} ${source}/${folder}/*.h ${source}/${folder}/*.cpp)
+    list(SORT files)
+    set(hashes "")
+    foreach (file IN LISTS files)
+        file(SHA256 ${source}/${file} hash)
+        string(APPEND hashes "${file} ${hash}\n")
+    endforeach ()
+    string(SHA256 hash "${hashes}")
+    string(SUBSTRING ${hash} 0 32 hash)
+    string(APPEND text "inline constexpr const char *${name} = \"${hash}\";\n")
+endforeach ()
+file(WRITE ${output} "${text}")
