@@ -48,6 +48,9 @@ std::string emit_ptx(const GpuKernelSpec &spec) {
         code.replace(at, name.size(), symbol);
     }
     const BlockNeeds needs = block_needs(spec.problem, spec.knobs);
+    // The assembler then leaves registers for all threads of a block, without spilling for a second block.
+    const size_t body = code.find("\n{", code.find(directive));
+    code.insert(body, "\n.maxntid " + std::to_string(needs.threads) + "\n.minnctapersm 1");
     const std::string text = "// " + to_text(spec.problem) + "\n// " + to_text(spec.knobs) +
                              "\n// threads of a block: " + std::to_string(needs.threads) +
                              "\n// bytes of shared memory, at most: " + std::to_string(needs.shared_bytes) +

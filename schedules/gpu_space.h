@@ -14,7 +14,7 @@ struct BlockNeeds {
     int threads;
     int64_t shared_bytes;
     int held_values;    // of the row, that each thread holds in registers
-    int registers;      // of a thread, at most: only the assembler knows
+    int registers;      // of a thread, as reckoned with; the assembler may take others
     int64_t row_bytes;  // moved for each row: read, as often as it is read, and written
 };
 BlockNeeds block_needs(const NormProblem &problem, const GpuKnobs &knobs);

@@ -81,7 +81,7 @@ void expect_no_spills(const NormProblem &problem, const GpuKnobs &knobs,
         EXPECT_EQ(count_of(output, " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), 1u);
         const int registers = number_in(output, R"(Used (\d+) registers)");
         EXPECT_GT(registers, 0);
-        EXPECT_LE(registers, block_needs(problem, knobs).registers);
+        EXPECT_LE(registers * block_needs(problem, knobs).threads, 65536);
     }
 }
 #endif
