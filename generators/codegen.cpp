@@ -93,6 +93,10 @@ private:
             return buffer(pointer_field(operand.offset + offsetof(nf_input, data)),
                           {hidden(), {rows(), int32_field(operand.offset + offsetof(nf_input, row_stride))}});
         case OperandShape::row_values:
+            if (kernel_.has_spread_row_values) {
+                return buffer(pointer_field(operand.offset),
+                              {{hidden().extent, builder_.getInt32(0)}, {rows(), builder_.getInt32(1)}});
+            }
             return buffer(pointer_field(operand.offset), {{rows(), builder_.getInt32(1)}});
         case OperandShape::vector:
             if (operand.id == OperandId::dweight || operand.id == OperandId::dbias) {

@@ -40,7 +40,8 @@ struct LoweredKernel {
     bool contracted;                     // products that are added become FMA: see contraction.h
     std::vector<StreamedRows> streamed;  // past the caches: see memory_hints.h
     NarrowingMeans narrowing;
-    std::optional<ArmMachine> arm;  // then nothing of `narrowing` counts
+    std::optional<ArmMachine> arm;       // then nothing of `narrowing` counts
+    bool has_spread_row_values = false;  // values of rows are rows whose values all lie at one place
 };
 
 // The LLVM stage: gives the kernel its C entry `void symbol(const nf_arguments *)`, inlines Halide's function into

@@ -1,10 +1,10 @@
 #include "generators/norm_algorithm.h"
 
+#include "generators/norm_formulas.h"
 #include "generators/norm_gradient.h"
 #include "generators/norm_values.h"
 #include "generators/rare_rows.h"
 #include "generators/row_reduction.h"
-#include "runtime/float_types.h"
 
 namespace normforge {
 
@@ -40,8 +40,8 @@ class ForwardPass {
 public:
     ForwardPass(const NormProblem &problem, const Knobs &knobs, const ValuePairs &pairs, const NormValues &values,
                 const Expr &rows)
-        : problem_(problem), knobs_(knobs),
-          values_(values), row_{static_cast<int>(problem.hidden), knobs.lanes(), pairs.summed},
+        : problem_(problem), knobs_(knobs), values_(values),
+          formulas_(problem, values), row_{static_cast<int>(problem.hidden), knobs.lanes(), pairs.summed},
           hidden_(static_cast<double>(problem.hidden)), summed_("summed") {
         stages_.pairs = pairs;
         // A block is always summed whole: where there are no more rows, it is the last one once more.
@@ -52,8 +52,7 @@ public:
         const RowStatistics row = statistics();
         Func y = with_affine(normalised(row));
         Func scales = define_scales(y);
-        std::vector<Expr> outputs = {
-            values_.stored(OperandId::y, is_quantised(problem_.output) ? quotient(y, scales) : y(i_, r_))};
+        std::vector<Expr> outputs = {formulas_.stored_y(y(i_, r_), scales.defined() ? Expr(scales(r_)) : Expr())};
         if (values_.has(OperandId::sum)) {
             outputs.push_back(values_.stored(OperandId::sum, values_.h()(i_, r_)));
         }
@@ -108,11 +107,6 @@ private:
                 row_value("mean_square", select_any(about_mean < zero, zero, about_mean) / hidden_)};
     }
 
-    Expr denominator(const Expr &mean_square) const {
-        Expr epsilon = cast<double>(values_.number(OperandId::epsilon));
-        return problem_.epsilon_place == NF_IN_ROOT ? sqrt(mean_square + epsilon) : sqrt(mean_square) + epsilon;
-    }
-
     RowStatistics statistics() {
         Moments moments = problem_.op == NF_RMS_NORM ? plain_moments() : pivoted_moments();
         RowStatistics row;
@@ -122,10 +116,10 @@ private:
         if (moments.pivot.defined()) {
             row.mean = row_value("mean", moments.pivot(r_) + moments.offset(r_));
         }
-        row.denominator = row_value("denominator", denominator(moments.mean_square(r_)));
+        row.denominator =
+            row_value("denominator", formulas_.denominator(moments.mean_square(r_),
+                                                           cast<double>(values_.number(OperandId::epsilon))));
         if (row.mean.defined()) {
-            // The mean's f32 rounding is kept apart and taken off too, so a row of large mean and tiny spread
-            // keeps its digits, and a row of equal values gives exactly zero.
             Expr mean = row.scale.defined() ? row.mean(r_) * cast<double>(row.scale(r_)) : row.mean(r_);
             row.centre = row_value("centre", cast<float>(mean));
             row.centre_error = row_value("centre_error", cast<float>(mean - cast<double>(row.centre(r_))));
@@ -177,24 +171,19 @@ private:
             const bool is_looped = row_.hidden > knobs_.vector * knobs_.unroll;
             value = is_looped && !row.mean.defined() ? select_any(row.is_unscaled, value, scaled) : scaled;
         }
+        Expr centre, centre_error;
         if (row.mean.defined()) {
-            value = (value - row.centre(r_)) - row.centre_error(r_);
+            centre = row.centre(r_);
+            centre_error = row.centre_error(r_);
         }
         Func normalised("normalised");
-        normalised(i_, r_) = values_.rounded(value * row.rstd(r_), problem_.normalised);
+        normalised(i_, r_) = formulas_.normalised(value, centre, centre_error, row.rstd(r_));
         return normalised;
     }
 
     Func with_affine(const Func &normalised) {
-        Expr value = normalised(i_, r_);
-        if (values_.has(OperandId::weight)) {
-            value *= values_.weight(i_);
-        }
-        if (values_.has(OperandId::bias)) {
-            value += values_.bias(i_);
-        }
         Func y("y");
-        y(i_, r_) = values_.rounded(value, problem_.unquantised);
+        y(i_, r_) = formulas_.with_affine(normalised(i_, r_), i_);
         return y;
     }
 
@@ -203,19 +192,11 @@ private:
         if (!values_.has(OperandId::scales)) {
             return {};
         }
-        // As integers, magnitudes are in the same order, and a NaN is above all others.
         const RowPass &magnitudes = reduce(
             {"magnitudes",
              [y](const Expr &i, const Expr &r) { return Reduction::Terms{reinterpret<int32_t>(abs(y(i, r)))}; },
              Reduction::maximum});
-        Expr largest = reinterpret<float>(magnitudes.total(r_));
-        Expr scale = largest / Expr(static_cast<float>(largest_value(problem_.output)));
-        // Also of a row of zeros, none is so small that a quotient by it is not finite.
-        return row_value("scales", select_any(is_finite(largest), max(scale, 0x1p-126f), 1.0f));
-    }
-
-    Expr quotient(const Func &y, const Func &scales) const {
-        return y(i_, r_) / (scales.defined() ? scales(r_) : values_.number(OperandId::scale));
+        return row_value("scales", formulas_.row_scale(magnitudes.total(r_)));
     }
 
     void define_saved(const RowStatistics &row, const Func &scales) {
@@ -238,6 +219,7 @@ private:
     const NormProblem &problem_;
     const Knobs &knobs_;
     const NormValues &values_;
+    const NormFormulas formulas_;
     const RowLanes row_;
     const Expr hidden_;
     Func summed_;  // (i, r): h, of rows that may be beyond the last one

@@ -1,7 +1,9 @@
 // The norms as Halide generators. emit() builds every kernel through them; an application can too, by Halide's own
 // add_halide_library: see tests/halide_library.
 
+#include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -9,11 +11,14 @@
 #include <vector>
 
 #include "Halide.h"
+#include "generators/gpu_norm.h"
 #include "generators/norm_algorithm.h"
 #include "runtime/operands.h"
 #include "runtime/user_error.h"
+#include "schedules/gpu_space.h"
 #include "schedules/knobs.h"
 #include "schedules/schedule_cpu.h"
+#include "schedules/schedule_gpu.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
 
@@ -75,6 +80,10 @@ public:
     TextParams<kFieldCount - 1> fields = field_params(std::make_index_sequence<kFieldCount - 1>());
     TextParams<kKnobCount> knobs = knob_params(std::make_index_sequence<kKnobCount>());
 
+    // The text of all knobs of a GPU schedule, or empty for one of the CPU. Without a GPU in the target its loops
+    // are serial.
+    GeneratorParam<std::string> gpu{"gpu", ""};
+
     // The inputs and outputs of the problem, in the order of kOperands; outputs of one shape are one Tuple.
     void configure() {
         problem_ = read_problem();
@@ -91,8 +100,11 @@ public:
             }
         }
         // Sums over rows come before the rows, which may lie over what these are made of.
-        saved_ = add_outputs("output_row_values", OperandShape::row_values);
-        rows_ = add_outputs("output_rows", OperandShape::rows);
+        if (!is_for_gpu()) {
+            saved_ = add_outputs("output_row_values", {OperandShape::row_values});
+        }
+        rows_ = add_outputs("output_rows",
+                            {OperandShape::rows, is_for_gpu() ? OperandShape::row_values : OperandShape::vector});
     }
 
     void generate() {
@@ -107,8 +119,11 @@ public:
                 "the norm generators make no code for SVE by Halide alone, whose code for parts of its "
                 "registers is wrong; allowed is normforge itself, or NEON");
         }
-        const Knobs chosen = read_knobs(machine);
         const NormInputs inputs = bind_inputs();
+        if (is_for_gpu()) {
+            return generate_for_gpu(inputs, machine);
+        }
+        const Knobs chosen = read_knobs(machine);
         NormStages stages = define_norm(problem_, chosen, value_pairs(problem_, chosen, machine), inputs,
                                         ValueConversion(converts_f16(machine)));
         bind_outputs(stages, inputs.rows);
@@ -124,19 +139,60 @@ public:
 private:
     using OutputFunc = Halide::GeneratorOutput<Halide::Func>;
 
-    // Null where the problem writes none of that shape.
-    OutputFunc *add_outputs(const std::string &name, OperandShape shape) {
+    bool is_for_gpu() const { return !std::string(gpu).empty(); }
+
+    void generate_for_gpu(const NormInputs &inputs, const Halide::Target &machine) {
+        const GpuKnobs chosen = parse_gpu_knobs(std::string(gpu));
+        if (std::string reason = check(problem_, chosen); !reason.empty()) {
+            throw UserError("knobs " + to_text(chosen) + " do not fit " + to_text(problem_) + ": " + reason);
+        }
+        GpuStages gpu_stages;
+        NormStages stages =
+            define_gpu_norm(problem_, chosen, inputs, ValueConversion(converts_f16(machine)), gpu_stages);
+        bind_outputs(stages, inputs.rows);
+        align_for_gpu(stages, machine.has_gpu_feature() ? thread_values(problem_, chosen).vector : 1);
+        schedule_gpu(stages, gpu_stages, problem_, chosen, machine.has_gpu_feature());
+    }
+
+    // Vectors of that many values begin at a multiple of their size.
+    void align_for_gpu(NormStages &stages, int vector) {
+        const auto align = [&](const Operand &operand, auto buffer) {
+            buffer.set_host_alignment(vector * static_cast<int>(element_size(operand_type(problem_, operand))));
+            if (operand.shape == OperandShape::rows) {
+                buffer.dim(1).set_stride(buffer.dim(1).stride() / vector * vector);
+            }
+        };
+        for (auto &[id, buffer] : buffers_) {
+            align(operand(id), Halide::ImageParam(*buffer));
+        }
+        size_t index = 0;
+        for (const Operand &operand : kOperands) {
+            if (operand_type(problem_, operand) == NF_NONE || !is_written(problem_, operand)) {
+                continue;
+            }
+            auto buffer = stages.rows.output_buffers()[index++];
+            if (operand.shape == OperandShape::rows) {
+                align(operand, buffer);
+            } else {
+                buffer.dim(0).set_stride(0);
+                buffer.dim(1).set_stride(1);
+            }
+        }
+    }
+
+    // Null where the problem writes none of those shapes, or of rows that are written one value each.
+    OutputFunc *add_outputs(const std::string &name, std::initializer_list<OperandShape> shapes) {
         std::vector<Halide::Type> types;
         for (const Operand &operand : kOperands) {
             const nf_dtype type = operand_type(problem_, operand);
-            const bool fits =
-                operand.shape == shape || (shape == OperandShape::rows && operand.shape == OperandShape::vector);
+            const bool fits = std::ranges::find(shapes, operand.shape) != shapes.end();
             if (fits && type != NF_NONE && is_written(problem_, operand)) {
                 // Sums over rows are partial ones here.
                 types.push_back(stored_type(operand.shape == OperandShape::vector ? NF_F32 : type));
             }
         }
-        return types.empty() ? nullptr : this->template add_output<Halide::Func>(name, types, dimensions(shape));
+        return types.empty() ? nullptr
+                             : this->template add_output<Halide::Func>(name, types, dimensions(*shapes.begin()));
     }
 
     NormInputs bind_inputs() {

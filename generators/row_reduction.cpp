@@ -24,10 +24,6 @@ struct LaneReduction {
     }
 };
 
-Expr median_of_three(const Expr &a, const Expr &b, const Expr &c) {
-    return max(min(a, b), min(max(a, b), c));
-}
-
 LaneRun define_run(const NormVars &vars, const RowLanes &row, const LaneReduction &lanes, const std::string &part,
                    int chunk_steps, int steps, int tail_lanes) {
     const Var &r = vars.r;
@@ -194,6 +190,10 @@ std::vector<Expr> elements(const FuncRef &f) {
         result.push_back(f[m]);
     }
     return result;
+}
+
+Expr median_of_three(const Expr &a, const Expr &b, const Expr &c) {
+    return max(min(a, b), min(max(a, b), c));
 }
 
 RowPass reduce_row(const NormVars &vars, const RowLanes &row, const Reduction &reduction) {

@@ -12,6 +12,8 @@ namespace normforge {
 // The values of a Func, be they one or a Tuple.
 std::vector<Halide::Expr> elements(const Halide::FuncRef &f);
 
+Halide::Expr median_of_three(const Halide::Expr &a, const Halide::Expr &b, const Halide::Expr &c);
+
 // A row of `hidden` values, taken in turn by `lanes` (a power of two). In pairs, one l stands for two lanes that
 // are neighbours; the sums are the same, with the same rounding. Then hidden is even.
 struct RowLanes {

@@ -1,36 +1,8 @@
 #include "schedules/knobs.h"
 
-#include <algorithm>
 #include <array>
-#include <charconv>
-
-#include "runtime/user_error.h"
 
 namespace normforge {
-
-namespace {
-
-std::vector<KnobValue> numbers(std::initializer_list<int> values) {
-    std::vector<KnobValue> result;
-    for (int value : values) {
-        result.push_back({value, nullptr});
-    }
-    return result;
-}
-
-std::string value_text(const KnobValue &value) {
-    return value.text ? value.text : std::to_string(value.value);
-}
-
-std::string legal_values(const Knob &knob) {
-    std::string result;
-    for (const KnobValue &value : knob.values) {
-        result += (result.empty() ? "" : ", ") + value_text(value);
-    }
-    return result;
-}
-
-}  // namespace
 
 std::span<const Knob, kKnobCount> knob_table() {
     static const std::array<Knob, kKnobCount> table = {{
@@ -59,63 +31,17 @@ std::span<const Knob, kKnobCount> knob_table() {
     return table;
 }
 
-std::string knob_text(const Knob &knob, int value) {
-    auto found = std::ranges::find(knob.values, value, &KnobValue::value);
-    return found == knob.values.end() ? std::to_string(value) : value_text(*found);
-}
-
-int knob_value(const Knob &knob, std::string_view text) {
-    for (const KnobValue &value : knob.values) {
-        if (value_text(value) == text) {
-            return value.value;
-        }
-    }
-    throw UserError("knob " + std::string(knob.name) + ": '" + std::string(text) + "' is none of " +
-                    legal_values(knob));
-}
-
 std::string arithmetic_text(const Knobs &knobs) {
     const Knob &sums = knob_table()[0];
     return knob_text(sums, knobs.*sums.member) + " over " + std::to_string(knobs.lanes()) + " lanes";
 }
 
 std::string to_text(const Knobs &knobs) {
-    std::string text;
-    for (const Knob &knob : knob_table()) {
-        text += text.empty() ? "" : ",";
-        text.append(knob.name).append("=").append(knob_text(knob, knobs.*knob.member));
-    }
-    return text;
+    return knobs_text<Knobs>(knob_table(), knobs);
 }
 
 Knobs parse_knobs(std::string_view text) {
-    Knobs knobs{};
-    std::vector<std::string_view> seen;
-    for (size_t begin = 0; begin <= text.size();) {
-        const size_t end = std::min(text.find(',', begin), text.size());
-        const std::string_view item = text.substr(begin, end - begin);
-        begin = end + 1;
-        std::string_view name = item.substr(0, item.find('='));
-        auto knob = std::ranges::find(knob_table(), name, &Knob::name);
-        if (knob == knob_table().end()) {
-            std::string names;
-            for (const Knob &known : knob_table()) {
-                names += (names.empty() ? "" : ", ") + std::string(known.name);
-            }
-            throw UserError("unknown knob '" + std::string(name) + "'; known are " + names);
-        }
-        if (std::ranges::find(seen, name) != seen.end()) {
-            throw UserError("knob " + std::string(name) + " is given twice");
-        }
-        seen.push_back(name);
-        knobs.*knob->member = knob_value(*knob, item.substr(std::min(item.size(), name.size() + 1)));
-    }
-    for (const Knob &knob : knob_table()) {
-        if (std::ranges::find(seen, std::string_view(knob.name)) == seen.end()) {
-            throw UserError("knob " + std::string(knob.name) + " is missing in '" + std::string(text) + "'");
-        }
-    }
-    return knobs;
+    return parsed_knobs<Knobs>(knob_table(), text);
 }
 
 }  // namespace normforge

@@ -4,7 +4,8 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "schedules/knob_table.h"
 
 namespace normforge {
 
@@ -47,34 +48,17 @@ struct Knobs {
     int lanes() const { return vector * accumulators; }
 };
 
-struct KnobValue {
-    int value;
-    const char *text;
-};
-
-struct Knob {
-    const char *name;
-    int Knobs::*member;
-    std::vector<KnobValue> values;  // the legal ones, in the order of enumeration
-    const char *help;
-};
+using Knob = KnobOf<Knobs>;
 
 inline constexpr size_t kKnobCount = 9;
 std::span<const Knob, kKnobCount> knob_table();
 
-// One knob's value as text, both ways. knob_value throws UserError naming the knob, the text and the legal values.
-std::string knob_text(const Knob &knob, int value);
-int knob_value(const Knob &knob, std::string_view text);
 
 // What a kernel's bits depend on, "lane_pivot over 64 lanes": all other knobs only say in which order and how wide
 // the work is done.
 std::string arithmetic_text(const Knobs &knobs);
 
-// "sums=lane_pivot,vector=16,...": every knob exactly once, in the table's order.
 std::string to_text(const Knobs &knobs);
-
-// The inverse, in any order. Throws UserError for a missing, unknown or repeated knob and for an illegal value:
-// text of an older set of knobs is an error here, never a default.
 Knobs parse_knobs(std::string_view text);
 
 }  // namespace normforge

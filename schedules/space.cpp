@@ -115,17 +115,7 @@ void require_fit(const NormProblem &problem, const Knobs &knobs, const Halide::T
 }
 
 std::vector<Knobs> enumerate(const NormProblem &problem, const Halide::Target &target) {
-    std::vector<Knobs> all = {Knobs{}};
-    for (const Knob &knob : knob_table()) {
-        std::vector<Knobs> extended;
-        for (const Knobs &knobs : all) {
-            for (const KnobValue &value : knob.values) {
-                extended.push_back(knobs);
-                extended.back().*knob.member = value.value;
-            }
-        }
-        all = std::move(extended);
-    }
+    std::vector<Knobs> all = all_knobs<Knobs>(knob_table());
     std::erase_if(all, [&](const Knobs &knobs) { return !check(problem, knobs, target).empty(); });
     return all;
 }

@@ -213,7 +213,7 @@ bool is_arm(const Target &target) {
 }
 
 bool converts_f16(const Target &target) {
-    return target.has_feature(Target::F16C) || is_arm(target);
+    return target.has_feature(Target::F16C) || is_arm(target) || target.has_gpu_feature();
 }
 
 bool rounds_bfloats(const Target &target) {

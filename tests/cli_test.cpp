@@ -186,6 +186,17 @@ TEST_P(InspectTest, PrintsTheKernelOfTheGivenKnobs) {
     EXPECT_NE(run(problem + form + " --knobs " + others).output, outcome.output);
 }
 
+TEST_F(CliTest, InspectPrintsPtxWithItsKnobs) {
+    const std::string command = "inspect --op layer_norm --hidden 4096 --emit ptx";
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_EQ(outcome.errors, "");
+    const std::string problem = "nf_" + symbol_name(default_problem(NF_LAYER_NORM, 4096));
+    EXPECT_PRED_FORMAT2(IsSubstring, ".visible .entry " + problem, outcome.output);
+    const std::string knobs = "sums=two_pass,access=16,warps=8,rows=1,place=shared_memory";
+    EXPECT_PRED_FORMAT2(IsSubstring, "// " + knobs + "\n", run(command + " --knobs " + knobs).output);
+}
+
 TEST_F(CliTest, BenchNeedsNoDatabase) {
     const Outcome outcome = run("bench --op rms_norm --hidden 64 --rows 1,2 --json");
     EXPECT_PRED_FORMAT2(IsSubstring, "there is no tuning database '" + (folder / "default.db").string() + "' yet",

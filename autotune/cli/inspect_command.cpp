@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 
 #include "autotune/base/enum_text.h"
 #include "autotune/cli/commands.h"
@@ -10,23 +12,26 @@
 #include "autotune/cli/standard_streams.h"
 #include "autotune/search/resolver.h"
 #include "generators/emit.h"
+#include "generators/gpu_emit.h"
+#include "schedules/gpu_space.h"
 #include "schedules/space.h"
 
 namespace normforge {
 
 namespace {
 
-enum class InspectForm { knobs, stmt, assembly, bitcode };
+enum class InspectForm { knobs, stmt, assembly, bitcode, ptx };
 
 constexpr NamedValue<InspectForm> kInspectForms[] = {{"knobs", InspectForm::knobs},
                                                      {"stmt", InspectForm::stmt},
                                                      {"asm", InspectForm::assembly},
-                                                     {"bitcode", InspectForm::bitcode}};
+                                                     {"bitcode", InspectForm::bitcode},
+                                                     {"ptx", InspectForm::ptx}};
 
-std::string knobs_help() {
-    std::string help =
-        "The schedule: every knob once, with commas between; by default the one that build would use. The knobs:";
-    for (const Knob &knob : knob_table()) {
+template <typename Knobs>
+std::string help_of(std::span<const KnobOf<Knobs>> table) {
+    std::string help;
+    for (const KnobOf<Knobs> &knob : table) {
         std::string values;
         for (const KnobValue &value : knob.values) {
             values += (values.empty() ? "" : "|") + knob_text(knob, value.value);
@@ -36,15 +41,23 @@ std::string knobs_help() {
     return help;
 }
 
+std::string knobs_help() {
+    return "The schedule: every knob once, with commas between; by default the one that build would use. The "
+           "knobs:" +
+           help_of<Knobs>(knob_table()) + "\nand for ptx:" + help_of<GpuKnobs>(gpu_knob_table());
+}
+
 struct InspectOptions {
     explicit InspectOptions(CLI::App &command)
         : problem(command, ProblemOptions::Count::one), target(command), db(command),
-          knobs_option(add_value(command, "--knobs", "KNOBS", knobs, knobs_help())) {
+          knobs_option(add_value(command, "--knobs", "KNOBS", knobs, knobs_help())), command_(command) {
         knobs_option
             ->excludes(add_value(command, "--rows", "NUMBER", rows,
                                  "Number of rows whose schedule to take from the database"))
             ->excludes(command.get_option("--db"));
-        add_value(command, "--emit", "FORM", form, "What to print: " + names_of(kInspectForms));
+        add_value(command, "--emit", "FORM", form,
+                  "What to print: " + names_of(kInspectForms) +
+                      "; ptx is for CUDA devices from compute capability 8.0 on");
     }
 
     ProblemOptions problem;
@@ -54,6 +67,15 @@ struct InspectOptions {
     CLI::Option *knobs_option;
     std::string rows = "1";
     std::string form = "knobs";
+
+    // Whether an option is given that is about kernels for CPUs alone.
+    bool asks_for_cpu() const {
+        constexpr const char *kOptions[] = {"--target", "--rows", "--db"};
+        return std::ranges::any_of(kOptions, [&](const char *name) { return command_.count(name) > 0; });
+    }
+
+private:
+    const CLI::App &command_;
 };
 
 struct Schedule {
@@ -78,9 +100,28 @@ Schedule known_schedule(const NormProblem &problem, const InspectOptions &option
     return {variant_for(kernel, rows).spec.knobs, kernel.source};
 }
 
+std::string ptx(const NormProblem &problem, const InspectOptions &options) {
+    if (options.asks_for_cpu()) {
+        throw UsageError("--emit ptx excludes --target, --rows and --db, which are about kernels for CPUs");
+    }
+    if (options.knobs_option->count() == 0) {
+        return emit_ptx({problem, gpu_heuristic(problem)});
+    }
+    return parse_option("--knobs", [&] {
+        const GpuKnobs knobs = parse_gpu_knobs(options.knobs);
+        if (const std::string reason = check(problem, knobs); !reason.empty()) {
+            throw UserError(reason);
+        }
+        return emit_ptx({problem, knobs});
+    });
+}
+
 void inspect(const InspectOptions &options) {
     const InspectForm form = parse_option("--emit", [&] { return value_named(kInspectForms, options.form); });
     const NormProblem problem = options.problem.only_problem();
+    if (form == InspectForm::ptx) {
+        return write_output(ptx(problem, options));
+    }
     const Halide::Target target = options.target.target();
     const Schedule schedule = options.knobs_option->count() == 0 ? known_schedule(problem, options, target)
                                                                  : given_schedule(problem, options.knobs, target);
@@ -97,17 +138,20 @@ void inspect(const InspectOptions &options) {
             throw UsageError("--emit: bitcode is binary data; allowed is to send it to a file or a pipe");
         }
         return write_output(emit(spec, EmitForm::bitcode));
+    case InspectForm::ptx:
+        break;  // has been written
     }
 }
 
 }  // namespace
 
 void add_inspect_command(CLI::App &program, Run &run) {
-    CLI::App &command =
-        *program.add_subcommand("inspect", "Print a kernel: its knobs, Halide statement, assembly or bitcode");
+    CLI::App &command = *program.add_subcommand(
+        "inspect", "Print a kernel: its knobs, Halide statement, assembly, bitcode or PTX");
     command.footer("Examples:\n"
                    "  normforge inspect --op rms_norm --hidden 4096 --rows 512\n"
-                   "  normforge inspect --op layer_norm --hidden 384 --emit asm");
+                   "  normforge inspect --op layer_norm --hidden 384 --emit asm\n"
+                   "  normforge inspect --op rms_norm --hidden 4096 --dtype bf16 --emit ptx");
     auto options = std::make_shared<InspectOptions>(command);
     command.callback([options, &run] { run = [options] { inspect(*options); }; });
 }

@@ -187,7 +187,7 @@ void keep_few(const NormProblem &problem, std::vector<TestRow> &rows) {
 
 }  // namespace
 
-AccuracyGate::AccuracyGate(const NormProblem &problem) : problem_(problem) {
+AccuracyGate::AccuracyGate(const NormProblem &problem, MergedIn merged) : problem_(problem), merged_(merged) {
     // Sums over rows are judged where every row's part of them can be.
     std::vector<TestRow> judged, others, scale_free;
     // They go over several slices of rows.
@@ -223,7 +223,7 @@ void AccuracyGate::add_batch(const std::vector<TestRow> &rows, float epsilon) {
     }
     batch.values = read_values(problem_, few, epsilon, kSeed);
     const CallOperands operands(problem_, static_cast<int64_t>(few.size()), 1, batch.values);
-    batch.ranges = value_ranges(problem_, operands.arguments());
+    batch.ranges = value_ranges(problem_, operands.arguments(), merged_);
     batches_.push_back(std::move(batch));
 }
 

@@ -15,7 +15,7 @@ namespace normforge {
 // operands.
 class AccuracyGate {
 public:
-    explicit AccuracyGate(const NormProblem &problem);
+    explicit AccuracyGate(const NormProblem &problem, MergedIn merged = MergedIn::f64);
 
     struct Result {
         double error_ratio = 0;     // the largest of ValueRange's
@@ -38,6 +38,7 @@ private:
     void add_batch(const std::vector<TestRow> &rows, float epsilon);
 
     NormProblem problem_;
+    MergedIn merged_;
     std::vector<Batch> batches_;
 };
 

@@ -14,6 +14,11 @@ constexpr double kF64Rounding = 0x1p-53;
 // Of the few f64 operations that come after the sums.
 constexpr double kF64Operations = 0x1p-50;
 
+// Sums of two sides, each as many lanes, over up to 1024 lanes, and what brings a lane's sums to the first side.
+constexpr double kMerges = 14;
+// A mean of squares, epsilon, root and quotient.
+constexpr double kF32Operations = 5 * kF32Rounding;
+
 // f32's moments count from here on.
 constexpr double kSmallestSquare = 0x1p-126;
 // Below this no sum of squares of a row can leave f32's range.
@@ -143,14 +148,69 @@ MomentsError moments_error(const NormProblem &problem, std::span<const double> h
     return error;
 }
 
-}  // namespace
+// What merging in f32 adds. Lanes' means are taken relative to the median of the row's first three values.
+MomentsError merge_error(const NormProblem &problem, std::span<const double> h, double mean, double mean_square) {
+    if (problem.op != NF_LAYER_NORM) {
+        return {0, kMerges * kF32Rounding * mean_square};
+    }
+    if (all_equal(h)) {
+        return {};
+    }
+    const auto value = [&](size_t i) { return h[std::min(i, h.size() - 1)]; };
+    const double deviation = std::sqrt(mean_square);
+    const double reach = std::fabs(median_of_three(value(0), value(1), value(2)) - mean) + deviation;
+    const double of_mean = kMerges * kF32Rounding * reach;
+    return {of_mean, 2 * kMerges * kF32Rounding * mean_square + 2 * deviation * of_mean + of_mean * of_mean};
+}
 
-StatisticsRange statistics_range(const NormProblem &problem, std::span<const double> h, double mean,
-                                 double epsilon) {
+double mean_square_of(std::span<const double> h, double mean) {
     double mean_square = 0;
     for (double value : h) {
         mean_square += (value - mean) * (value - mean) / static_cast<double>(h.size());
     }
+    return mean_square;
+}
+
+StatisticsRange range_in_f32(const NormProblem &problem, std::span<const double> h, double mean, double epsilon) {
+    double largest = 0;
+    for (double value : h) {
+        largest = std::max(largest, std::fabs(value));
+    }
+    // As the kernel scales the row; all that follows is exact but for the errors that are counted.
+    const double scale = largest == 0 ? 1 : std::ldexp(1.0, -std::ilogb(largest));
+    std::vector<double> scaled(h.begin(), h.end());
+    for (double &value : scaled) {
+        value *= scale;
+    }
+    mean *= scale;
+    epsilon *= problem.epsilon_place == NF_IN_ROOT ? scale * scale : scale;
+    const double mean_square = mean_square_of(scaled, mean);
+    MomentsError error;
+    if (problem.op == NF_LAYER_NORM) {
+        error = pivoted_error(scaled, mean, mean_square);
+        error.mean += all_equal(h) ? 0 : 2 * kF32Rounding * kF32Rounding * std::fabs(mean);
+    } else {
+        std::vector<double> squares(scaled);
+        std::ranges::transform(scaled, squares.begin(), [](double value) { return value * value; });
+        error.mean_square = lane_mean_error(squares, 1);
+    }
+    const MomentsError merging = merge_error(problem, scaled, mean, mean_square);
+    error.mean += merging.mean;
+    error.mean_square += merging.mean_square;
+    const double low = std::max(0.0, mean_square - error.mean_square);
+    const double high = mean_square + error.mean_square;
+    return {error.mean / scale, (1 - kF32Operations) * scale / divisor(problem, high, epsilon),
+            (1 + kF32Operations) * scale / divisor(problem, low, epsilon)};
+}
+
+}  // namespace
+
+StatisticsRange statistics_range(const NormProblem &problem, std::span<const double> h, double mean,
+                                 double epsilon, MergedIn merged) {
+    if (merged == MergedIn::f32) {
+        return range_in_f32(problem, h, mean, epsilon);
+    }
+    const double mean_square = mean_square_of(h, mean);
     const MomentsError error = moments_error(problem, h, mean, mean_square, epsilon);
     const double low = std::max(0.0, mean_square - error.mean_square);
     const double high = mean_square + error.mean_square;

@@ -50,11 +50,11 @@ double in_f32(double value) {
 // One row of a forward pass.
 class ForwardRow {
 public:
-    ForwardRow(const NormProblem &problem, const nf_arguments &arguments)
+    ForwardRow(const NormProblem &problem, const nf_arguments &arguments, MergedIn merged)
         : problem_(problem), arguments_(arguments), exact_(reference_norm(problem, arguments)) {
         finite_ = std::ranges::all_of(exact_.h, [](double value) { return std::isfinite(value); });
         if (finite_) {
-            statistics_ = statistics_range(problem, exact_.h, exact_.mean[0], arguments.epsilon);
+            statistics_ = statistics_range(problem, exact_.h, exact_.mean[0], arguments.epsilon, merged);
         } else {
             // The formula's 0 or NaN, which no rounding changes.
             statistics_ = {0, exact_.rstd[0], exact_.rstd[0]};
@@ -144,8 +144,9 @@ private:
     StatisticsRange statistics_;
 };
 
-void append_forward(const NormProblem &problem, const nf_arguments &arguments, OperandRanges &ranges) {
-    const ForwardRow row(problem, arguments);
+void append_forward(const NormProblem &problem, const nf_arguments &arguments, MergedIn merged,
+                    OperandRanges &ranges) {
+    const ForwardRow row(problem, arguments, merged);
     const auto append = [&](OperandId id, const ValueRange &range) {
         if (operand_type(problem, operand(id)) != NF_NONE) {
             ranges[static_cast<size_t>(id)].push_back(range);
@@ -211,7 +212,7 @@ ValueRange quantised(const ValueRange &range, nf_dtype type, float scale) {
     return {quantise(range.expected), quantise(range.low), quantise(range.high)};
 }
 
-OperandRanges value_ranges(const NormProblem &problem, const nf_arguments &arguments) {
+OperandRanges value_ranges(const NormProblem &problem, const nf_arguments &arguments, MergedIn merged) {
     OperandRanges ranges;
     GradientRanges gradients(problem);
     for (int64_t group = 0; group < std::max<int64_t>(1, arguments.groups); group++) {
@@ -220,7 +221,7 @@ OperandRanges value_ranges(const NormProblem &problem, const nf_arguments &argum
             if (problem.pass == NF_BACKWARD) {
                 gradients.append_row(alone, ranges);
             } else {
-                append_forward(problem, alone, ranges);
+                append_forward(problem, alone, merged, ranges);
             }
         }
     }

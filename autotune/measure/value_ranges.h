@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "autotune/measure/statistics_range.h"
 #include "runtime/operands.h"
 
 namespace normforge {
@@ -28,7 +29,8 @@ using OperandRanges = std::array<std::vector<ValueRange>, kOperandCount>;
 // to step: the worst case of f32, first order in its rounding unit and for the data at hand, and exactly the
 // roundings that the problem asks for. Of a quantised output these are the values before they are divided by their
 // scale.
-OperandRanges value_ranges(const NormProblem &problem, const nf_arguments &arguments);
+OperandRanges value_ranges(const NormProblem &problem, const nf_arguments &arguments,
+                           MergedIn merged = MergedIn::f64);
 
 // What a value of that range may become where it is divided by the scale and stored.
 ValueRange quantised(const ValueRange &range, nf_dtype type, float scale);

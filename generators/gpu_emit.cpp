@@ -1,0 +1,82 @@
+#include "generators/gpu_emit.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "generators/codegen.h"
+#include "generators/lowering.h"
+#include "schedules/gpu_space.h"
+#include "schedules/target.h"
+
+namespace normforge {
+
+namespace {
+
+GeneratorParams generator_params(const GpuKernelSpec &spec) {
+    return {{"gpu", to_text(spec.knobs)}};
+}
+
+// Halide has no feature for newer GPUs; they take PTX for older ones.
+Halide::Target device_target() {
+    Halide::Target target = kernel_target("x86-64-linux");
+    for (const auto feature : {Halide::Target::CUDA, Halide::Target::CUDACapability80}) {
+        target.set_feature(feature);
+    }
+    return target;
+}
+
+}  // namespace
+
+std::string kernel_symbol(const GpuKernelSpec &spec) {
+    return hashed_symbol(spec.problem, to_text(spec.knobs) + " sm_80");
+}
+
+std::string emit_ptx(const GpuKernelSpec &spec) {
+    const std::string symbol = kernel_symbol(spec);
+    std::string code =
+        lower(spec.problem, generator_params(spec), device_target(), symbol, Halide::OutputFileType::device_code);
+    // Halide names the kernel after its loop over blocks.
+    const std::string directive = ".visible .entry ";
+    const size_t begin = code.find(directive);
+    const size_t end = code.find('(', begin);
+    if (end == std::string::npos || code.find(directive, end) != std::string::npos) {
+        std::fprintf(stderr, "normforge: internal error: not one kernel in Halide's device code\n");
+        std::abort();
+    }
+    const std::string name = code.substr(begin + directive.size(), end - begin - directive.size());
+    for (size_t at = code.find(name); at != std::string::npos; at = code.find(name, at + symbol.size())) {
+        code.replace(at, name.size(), symbol);
+    }
+    const BlockNeeds needs = block_needs(spec.problem, spec.knobs);
+    // The assembler then leaves registers for all threads of a block, without spilling for a second block.
+    const size_t body = code.find("\n{", code.find(directive));
+    code.insert(body, "\n.maxntid " + std::to_string(needs.threads) + "\n.minnctapersm 1");
+    const std::string text = "// " + to_text(spec.problem) + "\n// " + to_text(spec.knobs) +
+                             "\n// threads of a block: " + std::to_string(needs.threads) +
+                             "\n// bytes of shared memory, at most: " + std::to_string(needs.shared_bytes) +
+                             "\n// bytes moved for a row: " + std::to_string(needs.row_bytes) + "\n";
+    return text + code;
+}
+
+std::string emit_gpu_stmt(const GpuKernelSpec &spec) {
+    return lower(spec.problem, generator_params(spec), device_target(), kernel_symbol(spec),
+                 Halide::OutputFileType::stmt);
+}
+
+std::string emit_serial(const GpuKernelSpec &spec, const Halide::Target &target) {
+    const std::string symbol = kernel_symbol(spec);
+    LoweredKernel kernel{};
+    kernel.function = symbol + "_halide";
+    kernel.parameters = kernel_parameters(spec.problem);
+    kernel.hidden = spec.problem.hidden;
+    kernel.contracted = has_fma(target);
+    kernel.has_spread_row_values = true;
+    if (is_arm(target)) {
+        kernel.arm = {machine_features(target), vector_bits(target), rounds_bfloats(target)};
+    }
+    kernel.bitcode = lower(spec.problem, generator_params(spec), lowering_target(target), kernel.function,
+                           Halide::OutputFileType::bitcode);
+    return generate_code(kernel, symbol, CodegenForm::object);
+}
+
+}  // namespace normforge

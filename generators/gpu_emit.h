@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "Halide.h"
+#include "runtime/norm_problem.h"
+#include "schedules/gpu_knobs.h"
+
+namespace normforge {
+
+// All that decides a GPU kernel's code. Its PTX is that of compute capability 8.0, which newer GPUs take as well.
+struct GpuKernelSpec {
+    NormProblem problem;
+    GpuKnobs knobs;
+};
+
+// The kernel's name in PTX.
+std::string kernel_symbol(const GpuKernelSpec &spec);
+
+// PTX with one entry, kernel_symbol(), below comments of what a block needs. Throws UserError for knobs that do
+// not fit the problem, and CompileFailure.
+std::string emit_ptx(const GpuKernelSpec &spec);
+
+// Halide's statement, with how it would launch the kernel.
+std::string emit_gpu_stmt(const GpuKernelSpec &spec);
+
+// Its loops as serial ones of a CPU, by an object with the entry kernel_symbol() of void(const nf_arguments *):
+// the arithmetic of the GPU's kernel without a GPU. The target is from kernel_target().
+std::string emit_serial(const GpuKernelSpec &spec, const Halide::Target &target);
+
+}  // namespace normforge

@@ -1,0 +1,101 @@
+#include "generators/lowering.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <system_error>
+
+#include "generators/emit.h"
+
+namespace normforge {
+
+namespace {
+
+// A file in memory: Halide can write its results only to a named file.
+class MemoryFile {
+public:
+    MemoryFile() : descriptor_(memfd_create("normforge", MFD_CLOEXEC)) {
+        if (descriptor_ < 0) {
+            throw std::system_error(errno, std::generic_category(), "memfd_create");
+        }
+    }
+    ~MemoryFile() { close(descriptor_); }
+    MemoryFile(const MemoryFile &) = delete;
+    MemoryFile &operator=(const MemoryFile &) = delete;
+
+    std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+    std::string contents() const {
+        off_t size = lseek(descriptor_, 0, SEEK_END);
+        std::string bytes(static_cast<size_t>(size), '\0');
+        for (size_t done = 0; done < bytes.size();) {
+            ssize_t got = pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+            if (got <= 0) {
+                throw std::system_error(errno, std::generic_category(), "reading a memory file");
+            }
+            done += static_cast<size_t>(got);
+        }
+        return bytes;
+    }
+
+private:
+    int descriptor_;
+};
+
+// FNV-1a, 64 bits: stable over machines and releases, as a symbol must be.
+uint64_t fnv1a(const std::string &text) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (unsigned char c : text) {
+        hash = (hash ^ c) * 0x100000001b3;
+    }
+    return hash;
+}
+
+}  // namespace
+
+std::string hashed_symbol(const NormProblem &problem, const std::string &text) {
+    char hash[17];
+    std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(fnv1a(text)));
+    return "nf_" + symbol_name(problem) + "_" + hash;
+}
+
+std::vector<Operand> kernel_parameters(const NormProblem &problem) {
+    std::vector<Operand> result;
+    for (const bool written : {false, true}) {
+        for (const Operand &operand : kOperands) {
+            if (operand_type(problem, operand) != NF_NONE && is_written(problem, operand) == written) {
+                result.push_back(operand);
+            }
+        }
+    }
+    return result;
+}
+
+std::string lower(const NormProblem &problem, const GeneratorParams &params, const Halide::Target &target,
+                  const std::string &function, Halide::OutputFileType type) {
+    auto generator =
+        Halide::Internal::GeneratorRegistry::create(field_text(problem.op), Halide::GeneratorContext(target));
+    visit_fields(problem, [&](const std::string &name, const auto &field) {
+        if (name != "op") {
+            generator->set_generatorparam_value(name, field_text(field));
+        }
+    });
+    for (const auto &[name, text] : params) {
+        generator->set_generatorparam_value(name, text);
+    }
+    MemoryFile file;
+#ifdef __SANITIZE_ADDRESS__
+    // The address sanitizer follows one stack; Halide otherwise lowers on one of its own.
+    Halide::set_compiler_stack_size(0);
+#endif
+    try {
+        generator->build_module(function).compile({{type, file.path()}});
+    } catch (const Halide::Error &error) {  // which is no std::exception
+        throw CompileFailure(error.what());
+    }
+    return file.contents();
+}
+
+}  // namespace normforge

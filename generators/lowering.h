@@ -1,0 +1,27 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "Halide.h"
+#include "runtime/norm_problem.h"
+#include "runtime/operands.h"
+
+namespace normforge {
+
+// The generator's own parameters, which a schedule is given by, as text.
+using GeneratorParams = std::map<std::string, std::string>;
+
+// What Halide makes of a problem's generator: a function of that name, as bitcode, text or device code. Throws
+// CompileFailure.
+std::string lower(const NormProblem &problem, const GeneratorParams &params, const Halide::Target &target,
+                  const std::string &function, Halide::OutputFileType type);
+
+// The function's parameters in their order: what is read comes before what is written, as Halide has it.
+std::vector<Operand> kernel_parameters(const NormProblem &problem);
+
+// A C symbol: the problem in words, then a hash of the text that says all else about the kernel.
+std::string hashed_symbol(const NormProblem &problem, const std::string &text);
+
+}  // namespace normforge

@@ -1,0 +1,43 @@
+#include "schedules/gpu_knobs.h"
+
+#include "schedules/knobs.h"
+
+namespace normforge {
+
+std::span<const GpuKnob> gpu_knob_table() {
+    static const std::vector<GpuKnob> table = {
+        {"sums",
+         &GpuKnobs::sums,
+         {{kLanePivot, "lane_pivot"}, {kTwoPass, "two_pass"}, {kPlain, "plain"}},
+         "how the sums of a row are taken"},
+        {"access", &GpuKnobs::access, numbers({2, 4, 8, 16}), "bytes of the row that a thread reads at once"},
+        {"warps", &GpuKnobs::warps, numbers({1, 2, 4, 8, 16, 32}), "warps for a row"},
+        {"rows", &GpuKnobs::rows, numbers({1, 2, 4, 8, 16}), "rows of a block"},
+        {"place",
+         &GpuKnobs::place,
+         {{kRegisters, "registers"}, {kSharedMemory, "shared_memory"}, {kReadTwice, "read_twice"}},
+         "where a row is between its sums and its values"},
+    };
+    return table;
+}
+
+std::string to_text(const GpuKnobs &knobs) {
+    return knobs_text(gpu_knob_table(), knobs);
+}
+
+GpuKnobs parse_gpu_knobs(std::string_view text) {
+    return parsed_knobs(gpu_knob_table(), text);
+}
+
+ThreadValues thread_values(const NormProblem &problem, const GpuKnobs &knobs) {
+    ThreadValues values{};
+    values.hidden = static_cast<int>(problem.hidden);
+    values.vector = knobs.access / static_cast<int>(element_size(problem.dtype));
+    values.threads = kWarpThreads * knobs.warps;
+    const int vectors = values.hidden / values.vector;
+    values.full_chunks = vectors / values.threads;
+    values.tail_vectors = vectors % values.threads;
+    return values;
+}
+
+}  // namespace normforge

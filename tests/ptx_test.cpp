@@ -1,0 +1,137 @@
+// GPU kernels by what the assembler says of them. Where it is not installed, tests that need it are skipped.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "generators/gpu_emit.h"
+#include "runtime/operands.h"
+#include "schedules/gpu_space.h"
+#include "tests/gpu_problems.h"
+#include "tests/temporary_folder.h"
+
+namespace normforge {
+namespace {
+
+std::string output_of(const std::string &command) {
+    const std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen((command + " 2>&1").c_str(), "r"), pclose);
+    std::string output;
+    std::array<char, 4096> part{};
+    while (pipe && std::fgets(part.data(), part.size(), pipe.get())) {
+        output += part.data();
+    }
+    return output;
+}
+
+int number_in(const std::string &text, const std::string &pattern) {
+    std::smatch match;
+    return std::regex_search(text, match, std::regex(pattern)) ? std::stoi(match[1]) : -1;
+}
+
+size_t count_of(const std::string &text, const std::string &pattern) {
+    const std::regex regex(pattern);
+    return static_cast<size_t>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
+}
+
+// The bytes of each access to global memory by that instruction.
+std::vector<int> accesses(const std::string &ptx, const std::string &instruction) {
+    const std::regex regex(instruction + R"(\.global(?:\.nc)?(?:\.v(\d))?\.[bfus](\d+))");
+    std::vector<int> bytes;
+    for (std::sregex_iterator match(ptx.begin(), ptx.end(), regex), end; match != end; ++match) {
+        const int values = (*match)[1].matched ? std::stoi((*match)[1]) : 1;
+        bytes.push_back(values * std::stoi((*match)[2]) / 8);
+    }
+    return bytes;
+}
+
+class PtxTest : public testing::TestWithParam<NormProblem> {
+protected:
+    const NormProblem &problem() const { return GetParam(); }
+    const GpuKnobs knobs = gpu_heuristic(problem());
+
+    int64_t operands(bool written) const {
+        int64_t count = 0;
+        for (const Operand &operand : kOperands) {
+            const bool has_values = operand.shape == OperandShape::rows || operand.shape == OperandShape::vector;
+            count += has_values && operand_type(problem(), operand) != NF_NONE &&
+                     is_written(problem(), operand) == written;
+        }
+        return count;
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Grid, PtxTest, testing::ValuesIn(gpu_problems()),
+                         [](const auto &test) { return symbol_name(test.param); });
+
+#ifdef NORMFORGE_PTXAS
+void expect_no_spills(const NormProblem &problem, const GpuKnobs &knobs,
+                      const std::vector<const char *> &devices) {
+    const TemporaryFolder folder;
+    folder.write("kernel.ptx", emit_ptx({problem, knobs}));
+    for (const char *device : devices) {
+        const std::string output = output_of(std::string(NORMFORGE_PTXAS) + " -v -o /dev/null -arch=" + device +
+                                             " " + (folder / "kernel.ptx").string());
+        SCOPED_TRACE(to_text(knobs) + " " + device + ": " + output);
+        EXPECT_EQ(count_of(output, "error|fatal"), 0u);
+        EXPECT_EQ(count_of(output, " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), 1u);
+        const int registers = number_in(output, R"(Used (\d+) registers)");
+        EXPECT_GT(registers, 0);
+        EXPECT_LE(registers * block_needs(problem, knobs).threads, 65536);
+    }
+}
+#endif
+
+// Every device assembles PTX of 8.0 for itself.
+TEST_P(PtxTest, AssemblesWithoutSpillsWithinTheRegisters) {
+#ifdef NORMFORGE_PTXAS
+    expect_no_spills(problem(), knobs, {"sm_80", "sm_90", "sm_100"});
+    for (const GpuKnobs &each : some_schedules(problem(), 1)) {
+        expect_no_spills(problem(), each, {"sm_90"});
+    }
+#else
+    GTEST_SKIP() << "ptxas is not installed";
+#endif
+}
+
+// Each value of the row is read once and written once, as wide as threads can. Roots and quotients are true ones,
+// and numbers keep their subnormals. Only warps wait for one another.
+TEST_P(PtxTest, MovesEachValueOnceInWholeVectors) {
+    const std::string ptx = emit_ptx({problem(), knobs});
+    const ThreadValues values = thread_values(problem(), knobs);
+    const std::vector<int> loads = accesses(ptx, "ld");
+    const std::vector<int> stores = accesses(ptx, "st");
+    EXPECT_EQ(std::ranges::count(loads, knobs.access), values.chunks() * operands(false));
+    EXPECT_EQ(std::ranges::count(stores, knobs.access), values.chunks() * operands(true));
+    EXPECT_EQ(stores.size(), static_cast<size_t>(values.chunks() * operands(true)));
+    // layer_norm reads the row's first three values for themselves.
+    const int64_t rows_read = problem().residual == NF_NONE ? 1 : 2;
+    const int64_t single = problem().op == NF_LAYER_NORM ? 3 * rows_read : 0;
+    EXPECT_EQ(std::ranges::count(loads, static_cast<int>(element_size(problem().dtype))), single);
+
+    EXPECT_GE(count_of(ptx, R"(sqrt\.rn\.f32)"), 1u);
+    EXPECT_EQ(count_of(ptx, R"(\.ftz|\.approx|div\.full)"), 0u);
+
+    const size_t barriers = count_of(ptx, R"(\bbar(rier)?\.)");
+    EXPECT_EQ(barriers > 0, knobs.warps > 1);
+    EXPECT_LE(barriers, 4u);
+}
+
+TEST_P(PtxTest, LaunchesTheBlockThatIsReckonedWith) {
+    const std::string stmt = emit_gpu_stmt({problem(), knobs});
+    std::smatch launch;
+    const std::regex pattern(R"(, 1, 1, 32, (\d+), 1, (?:0 \+ \((\d+)\*(\d+)\)|0), )");
+    ASSERT_TRUE(std::regex_search(stmt, launch, pattern)) << stmt.substr(stmt.find("halide_cuda_run("), 300);
+    const BlockNeeds needs = block_needs(problem(), knobs);
+    EXPECT_EQ(32 * std::stoi(launch[1]), needs.threads);
+    const int shared = launch[2].matched ? std::stoi(launch[2]) * std::stoi(launch[3]) : 0;
+    EXPECT_LE(shared, needs.shared_bytes);
+    EXPECT_EQ(shared == 0, knobs.warps == 1);
+}
+
+}  // namespace
+}  // namespace normforge
