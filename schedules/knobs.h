@@ -53,7 +53,6 @@ using Knob = KnobOf<Knobs>;
 inline constexpr size_t kKnobCount = 9;
 std::span<const Knob, kKnobCount> knob_table();
 
-
 // What a kernel's bits depend on, "lane_pivot over 64 lanes": all other knobs only say in which order and how wide
 // the work is done.
 std::string arithmetic_text(const Knobs &knobs);

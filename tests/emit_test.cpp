@@ -101,7 +101,8 @@ TEST_P(Emitted, LoopsDoNotTouchTheStack) {
         ASSERT_GE(loops.size(), 2u);
         const bool has_frame = std::regex_search(assembly, std::regex("mov\\w*\\s+%rsp, %rbp"));
         for (const Instructions &loop : loops) {
-            EXPECT_EQ(count_matches(loop, has_frame ? "\\(%r[sb]p" : "\\(%rsp"), 0u) << hidden << " " << testing::PrintToString(loop);
+            EXPECT_EQ(count_matches(loop, has_frame ? "\\(%r[sb]p" : "\\(%rsp"), 0u)
+                << hidden << " " << testing::PrintToString(loop);
         }
     }
 }

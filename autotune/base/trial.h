@@ -34,11 +34,12 @@ struct Trial {
     std::string knobs;
     int64_t rows;
     TrialStatus status;
-    std::string message;        // why, where status is not ok
-    std::string object_hash;    // of the object file's bytes
-    std::string code_hash;      // of its machine code, as code_hash.h has it; empty where that is unknown
-    std::string output_digest;  // of the accuracy gate's outputs, and the arithmetic: equal for equal bits of all rows
-    double error_ratio;         // largest error over its bound on the accuracy gate; at most 1 passes
+    std::string message;      // why, where status is not ok
+    std::string object_hash;  // of the object file's bytes
+    std::string code_hash;    // of its machine code, as code_hash.h has it; empty where that is unknown
+    std::string
+        output_digest;   // of the accuracy gate's outputs, and the arithmetic: equal for equal bits of all rows
+    double error_ratio;  // largest error over its bound on the accuracy gate; at most 1 passes
     int64_t code_bytes;
     double compile_ms;
     std::vector<Sample> samples;
