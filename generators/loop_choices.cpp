@@ -28,6 +28,11 @@ bool is_used_outside(const llvm::Instruction &instruction, const llvm::Loop &loo
     });
 }
 
+// A condition as one truth value, or null if lanes have their own.
+llvm::Value *of_all_lanes(llvm::Value *condition) {
+    return condition->getType()->isVectorTy() ? llvm::getSplatValue(condition) : condition;
+}
+
 Choices choices_of(const llvm::Loop &loop) {
     if (!loop.isInnermost() || !loop.getLoopPreheader() || !loop.getUniqueExitBlock()) {
         return {};
@@ -40,7 +45,7 @@ Choices choices_of(const llvm::Loop &loop) {
             }
             auto *select = llvm::dyn_cast<llvm::SelectInst>(&instruction);
             llvm::Value *condition =
-                select && select->getType()->isVectorTy() ? llvm::getSplatValue(select->getCondition()) : nullptr;
+                select && select->getType()->isVectorTy() ? of_all_lanes(select->getCondition()) : nullptr;
             if (condition && loop.isLoopInvariant(condition) &&
                 (!choices.condition || choices.condition == condition)) {
                 choices.condition = condition;

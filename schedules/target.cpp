@@ -186,8 +186,13 @@ Target lowering_target(const Target &target) {
     } else {
         lowered.set_features({Target::SSE41, Target::AVX, Target::F16C, Target::AVX2});
         lowered.set_feature(Target::AVX512_Skylake, target.vector_bits == 512);
+        lowered.vector_bits = target.vector_bits;  // tells it from x86's own: see lowers_for_arm
     }
     return lowered;
+}
+
+bool lowers_for_arm(const Target &target) {
+    return is_arm(target) || target.vector_bits != 0;
 }
 
 std::string machine_features(const Target &target) {

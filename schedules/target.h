@@ -29,6 +29,9 @@ uint64_t needed_cpu_features(const Halide::Target &target);
 // Of other targets it is the target.
 Halide::Target lowering_target(const Halide::Target &target);
 
+// Whether it is an ARM target or what Halide lowers for one.
+bool lowers_for_arm(const Halide::Target &target);
+
 // LLVM's names of the instruction sets that it is to use, "+bf16,+sve2", beyond the baseline. Of ARM; x86's stay
 // as Halide names them.
 std::string machine_features(const Halide::Target &target);

@@ -41,7 +41,7 @@ bool writes_in_pairs(const NormProblem &problem, const Knobs &knobs) {
 
 ValuePairs value_pairs(const NormProblem &problem, const Knobs &knobs, const Halide::Target &target) {
     const bool are_whole = problem.hidden % (2 * knobs.vector) == 0;
-    if (is_arm(target) || !are_whole) {
+    if (lowers_for_arm(target) || !are_whole) {
         return {false, false};
     }
     return {sums_in_pairs(problem, knobs), writes_in_pairs(problem, knobs)};

@@ -96,7 +96,9 @@ void ArmCode::expect_fma_in_hot_loops() const {
 void ArmCode::expect_whole_registers() const {
     for (const Instructions &loop : hot_loops()) {
         if (is_wide) {
-            EXPECT_EQ(count_matches(loop, "\\Wv\\d+\\."), 0u) << testing::PrintToString(loop);
+            // Whether a row is the first of a slice comes to all lanes as bytes.
+            EXPECT_EQ(count_matches(loop, "^(?!dup\\sv\\d+\\.\\d+b).*\\Wv\\d+\\."), 0u)
+                << testing::PrintToString(loop);
             EXPECT_GT(count_matches(loop, "^(ldr\\sz|ld1|ldp\\sq)"), 0u) << testing::PrintToString(loop);
         } else {
             const bool is_f32 = problem.dtype == NF_F32;
@@ -116,7 +118,8 @@ void ArmCode::expect_conversions_by_instructions() const {
         f16 += count_matches(loop, "^fcvt");
     }
     EXPECT_EQ(bf16 > 0, is_bf16 && has_bf16);
-    if (is_bf16 && has_bf16) {
+    // Gradients are still rounded by the formula.
+    if (is_bf16 && has_bf16 && problem.pass == NF_FORWARD) {
         EXPECT_EQ(integer, 0u) << assembly;
     }
     EXPECT_EQ(f16 > 0, problem.dtype == NF_F16);
@@ -147,7 +150,9 @@ TEST_P(ArmCode, StreamsRowsOnlyWhereAsked) {
         return;
     }
     const Instructions streamed = instructions(emit(streaming, EmitForm::assembly));
-    EXPECT_EQ(count_matches(streamed, "^stnp\\s+q"), static_cast<size_t>(spec.knobs.unroll / 2));
+    // Rows beyond f32's range have a loop of their own.
+    const int loops = problem.op == NF_RMS_NORM && problem.pass == NF_FORWARD ? 2 : 1;
+    EXPECT_EQ(count_matches(streamed, "^stnp\\s+q"), static_cast<size_t>(loops * spec.knobs.unroll / 2));
     EXPECT_EQ(count_matches(streamed, "^(dmb|dsb)"), 0u);
 }
 
