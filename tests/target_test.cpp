@@ -172,9 +172,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Lowered{"arm-64-linux", "arm-64-linux-arm_fp16", ""},
                     Lowered{"arm-64-linux-arm_fp16-armv86a", "arm-64-linux-arm_fp16", "+fullfp16,+bf16"},
                     Lowered{"arm-64-linux-sve2-128", "arm-64-linux-arm_fp16", "+sve2"},
-                    Lowered{"arm-64-linux-sve-256", "x86-64-linux-avx-avx2-f16c-sse41", "+sve"},
-                    Lowered{"arm-64-linux-armv86a-sve2-512", "x86-64-linux-avx-avx2-avx512_skylake-f16c-sse41",
-                            "+bf16,+sve2"}),
+                    Lowered{"arm-64-linux-sve-256", "x86-64-linux-avx-avx2-f16c-sse41-vector_bits_256", "+sve"},
+                    Lowered{"arm-64-linux-armv86a-sve2-512",
+                            "x86-64-linux-avx-avx2-avx512_skylake-f16c-sse41-vector_bits_512", "+bf16,+sve2"}),
     [](const auto &test) {
         std::string name = test.param.name;
         std::ranges::replace(name, '-', '_');
