@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -131,7 +131,8 @@ public:
         }
         llvm::Value *codes = flushed_codes(normals);
         llvm::Value *by = llvm::ConstantInt::get(codes->getType(), kSmallestNormalCode);
-        return builder_.CreateSelect(joined(moved), builder_.CreateSub(codes, by), codes);
+        return builder_.CreateSelect(moved.size() == 1 ? moved[0] : llvm::concatenateVectors(builder_, moved),
+                                     builder_.CreateSub(codes, by), codes);
     }
 
     // Whether any of these codes, of one type, is a zero. A test of each vector is shorter than one of their
@@ -147,24 +148,10 @@ public:
 
     // Of codes one after the other: the first half's and the second half's by turns.
     llvm::Value *interleaved(llvm::Value *codes) {
-        const int half = static_cast<int>(lane_count(*codes) / 2);
-        llvm::SmallVector<int> lanes;
-        for (int lane = 0; lane < half; lane++) {
-            lanes.append({lane, half + lane});
-        }
-        return builder_.CreateShuffleVector(codes, lanes);
+        return builder_.CreateShuffleVector(codes, llvm::createInterleaveMask(lane_count(*codes) / 2, 2));
     }
 
 private:
-    llvm::Value *joined(const std::vector<llvm::Value *> &parts) {
-        if (parts.size() == 1) {
-            return parts[0];
-        }
-        llvm::SmallVector<int> lanes(2 * lane_count(*parts[0]));
-        std::iota(lanes.begin(), lanes.end(), 0);
-        return builder_.CreateShuffleVector(parts[0], parts[1], lanes);
-    }
-
     llvm::IRBuilder<> builder_;
 };
 

@@ -1,5 +1,6 @@
 #include "generators/bfloat_shuffles.h"
 
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -42,10 +43,7 @@ llvm::Value *interleaved_in_halves(llvm::IRBuilder<> &builder, llvm::Value *code
 }  // namespace
 
 void pack_bfloats_by_permutation(llvm::Module &module) {
-    llvm::SmallVector<int> upper_words;
-    for (int lane = 0; lane < 32; lane++) {
-        upper_words.push_back(2 * lane + 1);
-    }
+    const llvm::SmallVector<int> upper_words(llvm::createStrideMask(1, 2, 32));
     auto *words = llvm::FixedVectorType::get(llvm::Type::getInt16Ty(module.getContext()), 32);
     for (llvm::Function &function : module) {
         for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {

@@ -1,8 +1,7 @@
 #include "generators/bfloat_truncation.h"
 
-#include <numeric>
-
 #include "generators/bfloat_rounding.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -23,9 +22,7 @@ llvm::Value *rounded_values(llvm::IRBuilder<> &builder, llvm::Value *codes) {
     if (!first || !second) {
         return nullptr;
     }
-    llvm::SmallVector<int> lanes(llvm::cast<llvm::FixedVectorType>(joined->getType())->getNumElements());
-    std::iota(lanes.begin(), lanes.end(), 0);
-    return builder.CreateShuffleVector(first, second, lanes);
+    return llvm::concatenateVectors(builder, {first, second});
 }
 
 // The instruction leaves each code in the lower half of its number's place, and zeros in the upper one.

@@ -41,6 +41,11 @@ namespace {
     std::abort();
 }
 
+// What a kernel adds to, row after row.
+bool is_sum_over_rows(const Operand &operand) {
+    return operand.id == OperandId::dweight || operand.id == OperandId::dbias;
+}
+
 // Writes the entry's body: each buffer operand becomes a halide_buffer_t on the stack. Inlining dissolves them.
 class EntryBuilder {
 public:
@@ -99,7 +104,7 @@ private:
             }
             return buffer(pointer_field(operand.offset), {{rows(), builder_.getInt32(1)}});
         case OperandShape::vector:
-            if (operand.id == OperandId::dweight || operand.id == OperandId::dbias) {
+            if (is_sum_over_rows(operand)) {
                 return buffer(pointer_field(operand.offset), {hidden(), {rows(), builder_.getInt32(0)}});
             }
             return buffer(pointer_field(operand.offset), {hidden()});
@@ -218,11 +223,13 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
     separate_loop_choices(*module.getFunction(symbol));
     std::vector<size_t> sums;
     for (const Operand &operand : kernel.parameters) {
-        if (operand.id == OperandId::dweight || operand.id == OperandId::dbias) {
+        if (is_sum_over_rows(operand)) {
             sums.push_back(operand.offset);
         }
     }
-    align_to_values(*module.getFunction(symbol), sums);
+    if (!sums.empty()) {
+        align_to_values(*module.getFunction(symbol), sums);
+    }
     if (kernel.contracted) {
         contract_products(module);
     }

@@ -45,10 +45,7 @@ std::string emit(const KernelSpec &spec, EmitForm form) {
                          streamed_rows(spec),
                          {rounds_bfloats(target), shuffles_bytes(target), permutes_words(target),
                           permutes_words_at_once(target), stores_narrowed(target)},
-                         {}};
-    if (is_arm(target)) {
-        kernel.arm = {machine_features(target), vector_bits(target), rounds_bfloats(target)};
-    }
+                         arm_machine(target)};
     require_fit(spec.problem, spec.knobs, target);  // the generator knows the target that is lowered for
     const auto lowered = [&](Halide::OutputFileType type) {
         return lower(spec.problem, generator_params(spec), lowering_target(target), kernel.function, type);

@@ -71,9 +71,7 @@ std::string emit_serial(const GpuKernelSpec &spec, const Halide::Target &target)
     kernel.hidden = spec.problem.hidden;
     kernel.contracted = has_fma(target);
     kernel.has_spread_row_values = true;
-    if (is_arm(target)) {
-        kernel.arm = {machine_features(target), vector_bits(target), rounds_bfloats(target)};
-    }
+    kernel.arm = arm_machine(target);
     kernel.bitcode = lower(spec.problem, generator_params(spec), lowering_target(target), kernel.function,
                            Halide::OutputFileType::bitcode);
     return generate_code(kernel, symbol, CodegenForm::object);

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "generators/emit.h"
+#include "schedules/target.h"
 
 namespace normforge {
 
@@ -59,6 +60,12 @@ std::string hashed_symbol(const NormProblem &problem, const std::string &text) {
     char hash[17];
     std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(fnv1a(text)));
     return "nf_" + symbol_name(problem) + "_" + hash;
+}
+
+std::optional<ArmMachine> arm_machine(const Halide::Target &target) {
+    return is_arm(target)
+               ? std::optional(ArmMachine{machine_features(target), vector_bits(target), rounds_bfloats(target)})
+               : std::nullopt;
 }
 
 std::vector<Operand> kernel_parameters(const NormProblem &problem) {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "Halide.h"
+#include "generators/codegen.h"
 #include "runtime/norm_problem.h"
 #include "runtime/operands.h"
 
@@ -17,6 +19,9 @@ using GeneratorParams = std::map<std::string, std::string>;
 // CompileFailure.
 std::string lower(const NormProblem &problem, const GeneratorParams &params, const Halide::Target &target,
                   const std::string &function, Halide::OutputFileType type);
+
+// Of an ARM target, the machine that LLVM then compiles for.
+std::optional<ArmMachine> arm_machine(const Halide::Target &target);
 
 // The function's parameters in their order: what is read comes before what is written, as Halide has it.
 std::vector<Operand> kernel_parameters(const NormProblem &problem);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <numeric>
 
 #include "runtime/normforge.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -96,10 +96,7 @@ bool is_behind(const llvm::StoreInst &second, const llvm::StoreInst &first, uint
 // Both as one, where the second one stands: down past loads, as in narrow_stores.h.
 llvm::StoreInst *join(llvm::StoreInst *first, llvm::StoreInst *second) {
     llvm::IRBuilder<> builder(second);
-    llvm::SmallVector<int> lanes(
-        2 * llvm::cast<llvm::FixedVectorType>(first->getValueOperand()->getType())->getNumElements());
-    std::iota(lanes.begin(), lanes.end(), 0);
-    llvm::Value *both = builder.CreateShuffleVector(first->getValueOperand(), second->getValueOperand(), lanes);
+    llvm::Value *both = llvm::concatenateVectors(builder, {first->getValueOperand(), second->getValueOperand()});
     llvm::StoreInst *joined = builder.CreateAlignedStore(both, first->getPointerOperand(), first->getAlign());
     first->eraseFromParent();
     second->eraseFromParent();

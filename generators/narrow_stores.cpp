@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 
@@ -40,9 +40,7 @@ llvm::StoreInst *join(llvm::StoreInst *first, llvm::StoreInst *second) {
     llvm::IRBuilder<> builder(second);
     llvm::TruncInst *cuts[] = {stored_cut(*first), stored_cut(*second)};
     auto *type = llvm::cast<llvm::FixedVectorType>(cuts[0]->getType());
-    llvm::SmallVector<int> lanes(2 * type->getNumElements());
-    std::iota(lanes.begin(), lanes.end(), 0);
-    llvm::Value *both = builder.CreateShuffleVector(cuts[0]->getOperand(0), cuts[1]->getOperand(0), lanes);
+    llvm::Value *both = llvm::concatenateVectors(builder, {cuts[0]->getOperand(0), cuts[1]->getOperand(0)});
     llvm::Value *cut = builder.CreateTrunc(both, llvm::FixedVectorType::getDoubleElementsVectorType(type));
     llvm::StoreInst *joined = builder.CreateAlignedStore(cut, first->getPointerOperand(), first->getAlign());
     joined->copyMetadata(*first);

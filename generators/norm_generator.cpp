@@ -143,9 +143,7 @@ private:
 
     void generate_for_gpu(const NormInputs &inputs, const Halide::Target &machine) {
         const GpuKnobs chosen = parse_gpu_knobs(std::string(gpu));
-        if (std::string reason = check(problem_, chosen); !reason.empty()) {
-            throw UserError("knobs " + to_text(chosen) + " do not fit " + to_text(problem_) + ": " + reason);
-        }
+        require_fit(to_text(chosen), to_text(problem_), check(problem_, chosen));
         GpuStages gpu_stages;
         NormStages stages =
             define_gpu_norm(problem_, chosen, inputs, ValueConversion(converts_f16(machine)), gpu_stages);

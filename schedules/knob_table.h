@@ -102,6 +102,13 @@ Knobs parsed_knobs(std::span<const KnobOf<Knobs>> table, std::string_view text) 
     return knobs;
 }
 
+// Throws UserError where there is a reason why the knobs cannot serve the problem, both as text.
+inline void require_fit(const std::string &knobs, const std::string &problem, const std::string &reason) {
+    if (!reason.empty()) {
+        throw UserError("knobs " + knobs + " do not fit " + problem + ": " + reason);
+    }
+}
+
 // Every combination of legal values, the last knob's changing first.
 template <typename Knobs>
 std::vector<Knobs> all_knobs(std::span<const KnobOf<Knobs>> table) {

@@ -145,8 +145,6 @@ private:
         }
         if (knobs_.weights == kShared) {
             writing.reorder(vector_index, row_, step, block_).unroll(row_);
-        }
-        if (knobs_.weights == kShared) {
             prefetch(writing, step, block_);
         } else {
             prefetch(writing, vector_index, r);

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "runtime/operands.h"
-#include "runtime/user_error.h"
 #include "schedules/target.h"
 #include "schedules/value_pairs.h"
 
@@ -109,9 +108,7 @@ std::string check(const NormProblem &problem, const Knobs &knobs, const Halide::
 }
 
 void require_fit(const NormProblem &problem, const Knobs &knobs, const Halide::Target &target) {
-    if (const std::string reason = check(problem, knobs, target); !reason.empty()) {
-        throw UserError("knobs " + to_text(knobs) + " do not fit " + to_text(problem) + ": " + reason);
-    }
+    require_fit(to_text(knobs), to_text(problem), check(problem, knobs, target));
 }
 
 std::vector<Knobs> enumerate(const NormProblem &problem, const Halide::Target &target) {
