@@ -6,8 +6,8 @@
 
 #include "runtime/norm_problem.h"
 
-// Values of every type, exactly, without a library or an instruction for them: for the runtime's own few
-// conversions, for the oracle and for tests. Kernels convert by themselves.
+// Values of every type, exactly, without a library or an instruction for them: for the oracle, for tools and for
+// tests. Kernels convert by themselves, and the runtime by round_values, which is tested against these.
 //
 // Floats are encoded and decoded on the bits of an f64, so neither the rounding mode nor flushing of subnormals
 // that a program has set changes them.

@@ -227,7 +227,7 @@ typedef struct nf_threads {
 /* As nf_run, with the rows of all groups shared evenly over at most threads->count tasks. What it writes is the
  * same whatever the threads are, bit for bit. No threads, or a count of 1 or less, is nf_run. Everything is
  * checked before the first task runs. Tasks compute with the rounding mode and the flags of subnormal numbers that
- * the calling thread has. */
+ * the calling thread has. On ARM all of their threads must have the calling thread's length of SVE registers. */
 nf_status nf_run_on(const nf_kernel *kernel, const nf_arguments *arguments, const nf_threads *threads);
 
 /* nf_workspace_bytes for nf_run_on with threads of that count: each task has partial sums of its own. Where only
@@ -287,7 +287,8 @@ typedef struct nf_description {
     const char *symbol; /* of the code that runs for the asked number of rows */
     const char *target; /* the Halide target it was compiled for */
     const char *knobs;  /* its schedule */
-    const char *source; /* where the schedule came from: "tuned: ..." or "heuristic" */
+    const char *source; /* where the schedule came from: "tuned: ...", another step of docs/database.md's, or
+                           "heuristic..." */
 } nf_description;
 
 nf_status nf_describe(const nf_kernel *kernel, int64_t rows, nf_description *description);

@@ -28,12 +28,13 @@ nf_status nf_find(const nf_library *library, const nf_problem *problem, const nf
         return status;
     }
     nf_status status = NF_ERROR_NO_KERNEL;
+    const uint64_t usable = cpu_features();
     for (int64_t index = 0; index < library->kernel_count; index++) {
         const nf_kernel &candidate = library->kernels[index];
         if (!same_problem(candidate.problem, *problem)) {
             continue;
         }
-        if ((candidate.cpu_features & ~cpu_features()) == 0) {
+        if ((candidate.cpu_features & ~usable) == 0) {
             *kernel = &candidate;
             return NF_SUCCESS;
         }

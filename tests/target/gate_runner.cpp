@@ -11,7 +11,7 @@
 
 #include "autotune/measure/accuracy_gate.h"
 #include "autotune/measure/single_kernel.h"
-#include "runtime/cpu_features.h"
+#include "runtime/vector_length.h"
 
 #if defined(__aarch64__)
 #include <sys/prctl.h>
@@ -21,15 +21,6 @@ extern "C" const nf_library *gated_library(void);
 
 namespace normforge {
 namespace {
-
-// The length of registers that the kernel needs, or 0.
-int needed_vector_bits(const nf_kernel &kernel) {
-    int bits = 0;
-    for (const CpuFeature &feature : kArmFeatures) {
-        bits += kernel.cpu_features & feature.bit ? feature.vector_bits : 0;
-    }
-    return bits;
-}
 
 // Gives this thread registers of that length, where the machine has them.
 void set_vector_bits([[maybe_unused]] int bits) {
@@ -59,7 +50,7 @@ int run(const nf_library &library) {
     for (int64_t index = 0; index < library.kernel_count; index++) {
         const nf_kernel &kernel = library.kernels[index];
         const std::string problem = to_text(kernel.problem);
-        const int vector_bits = needed_vector_bits(kernel);
+        const int vector_bits = needed_vector_bits(kernel.cpu_features);
         if (vector_bits != 0) {
             set_vector_bits(vector_bits);
         }
