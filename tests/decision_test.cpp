@@ -75,12 +75,12 @@ TEST_F(DecisionTest, TheEndDecidesWhichIsLatest) {
     EXPECT_EQ(decided().front(), first);
 }
 
-struct Unlike {
+struct OtherKey {
     const char *name;
     void (*change)(SessionKey &);
 };
 
-class UnlikeSessions : public DecisionTest, public testing::WithParamInterface<Unlike> {};
+class UnlikeSessions : public DecisionTest, public testing::WithParamInterface<OtherKey> {};
 
 TEST_P(UnlikeSessions, AreNotComparedSoTheLatestCounts) {
     const std::string earlier = store(0.7, key());
@@ -92,10 +92,10 @@ TEST_P(UnlikeSessions, AreNotComparedSoTheLatestCounts) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, UnlikeSessions,
-    testing::Values(Unlike{"halide", [](SessionKey &key) { key.toolchain.halide = "22.0.0"; }},
-                    Unlike{"algorithm", [](SessionKey &key) { key.generator.algorithm = "2"; }},
-                    Unlike{"space", [](SessionKey &key) { key.generator.space = "2"; }},
-                    Unlike{"reference", [](SessionKey &key) { key.reference = "b"; }}),
+    testing::Values(OtherKey{"halide", [](SessionKey &key) { key.toolchain.halide = "22.0.0"; }},
+                    OtherKey{"algorithm", [](SessionKey &key) { key.generator.algorithm = "2"; }},
+                    OtherKey{"space", [](SessionKey &key) { key.generator.space = "2"; }},
+                    OtherKey{"reference", [](SessionKey &key) { key.reference = "b"; }}),
     [](const auto &test) { return std::string(test.param.name); });
 
 TEST_F(DecisionTest, OnlyWhatIsDoneAndPassedDecides) {
@@ -105,11 +105,6 @@ TEST_F(DecisionTest, OnlyWhatIsDoneAndPassedDecides) {
     database_.end_session(empty, SessionState::done, 0);
     EXPECT_EQ(decided(), Uuids());
 }
-
-struct OtherKey {
-    const char *name;
-    void (*change)(SessionKey &key);
-};
 
 class OtherKeyTest : public DecisionTest, public testing::WithParamInterface<OtherKey> {};
 
@@ -123,6 +118,9 @@ TEST_P(OtherKeyTest, HasADecisionOfItsOwn) {
 
 INSTANTIATE_TEST_SUITE_P(All, OtherKeyTest,
                          testing::Values(OtherKey{"op", [](SessionKey &key) { key.problem.op = NF_RMS_NORM; }},
+                                         OtherKey{"dtype", [](SessionKey &key) { key.problem.dtype = NF_BF16; }},
+                                         OtherKey{"weight", [](SessionKey &key) { key.problem.weight = NF_NONE; }},
+                                         OtherKey{"bias", [](SessionKey &key) { key.problem.bias = NF_NONE; }},
                                          OtherKey{"output", [](SessionKey &key) { key.problem.output = NF_F16; }},
                                          OtherKey{"portable",
                                                   [](SessionKey &key) { key.problem.portable = NF_YES; }},

@@ -55,7 +55,8 @@ void expect_full_record(const TuneRequest &request, const std::vector<Trial> &tr
         EXPECT_GE(trial.samples.size(), 3u) << trial.knobs;
         EXPECT_EQ(trial.object_hash.size(), 32u);
         EXPECT_EQ(trial.code_hash.size(), 32u);
-        EXPECT_GT(trial.output_digest.size(), 32u);
+        ASSERT_GT(trial.output_digest.size(), 32u);
+        EXPECT_EQ(trial.output_digest.substr(32), " by " + arithmetic_text(parse_knobs(trial.knobs)));
         EXPECT_LE(trial.error_ratio, 1);
         EXPECT_GT(trial.error_ratio, 0);
         EXPECT_GT(trial.code_bytes, 0);
@@ -75,13 +76,13 @@ void expect_full_record(const TuneRequest &request, const std::vector<Trial> &tr
 }
 
 // The heuristic's kernel against itself: the noise floor must not be taken from a few samples.
-void expect_reference_in_all_rounds(const std::vector<Trial> &trials) {
+void expect_reference_in_all_rounds(const std::vector<Trial> &trials, const std::string &reference) {
     size_t most = 0;
     for (const Trial &trial : trials) {
         most = std::max(most, trial.samples.size());
     }
     for (const Trial &trial : trials) {
-        if (trial.knobs == trials.front().knobs) {
+        if (trial.knobs == reference) {
             EXPECT_EQ(trial.samples.size(), most);
         }
     }
@@ -140,7 +141,7 @@ TEST_P(TuneTest, LeavesWhatResolveNeeds) {
     }
     EXPECT_EQ(statuses, report.trials);
     expect_full_record(small, requested);
-    expect_reference_in_all_rounds(requested);
+    expect_reference_in_all_rounds(requested, session.reference);
     expect_crossovers(small, between, requested);
     expect_usable(small, report.selection);
 

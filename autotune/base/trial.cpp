@@ -18,6 +18,14 @@ double median_ratio(const Trial &trial) {
     return median(sample_ratios(trial));
 }
 
+double median_of(const Trial &trial, double Sample::*field) {
+    std::vector<double> values;
+    for (const Sample &sample : trial.samples) {
+        values.push_back(sample.*field);
+    }
+    return median(values);
+}
+
 size_t most_samples(const std::vector<Trial> &trials, int64_t rows) {
     size_t most = 0;
     for (const Trial &trial : trials) {

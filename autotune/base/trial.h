@@ -48,8 +48,9 @@ struct Trial {
 // The trial's time over the reference's, of each sample.
 std::vector<double> sample_ratios(const Trial &trial);
 
-// Their median; NaN without samples.
+// Their median, and that of a field; NaN without samples.
 double median_ratio(const Trial &trial);
+double median_of(const Trial &trial, double Sample::*field);
 
 // How many samples a trial has that was timed to the end at this number of rows: the most of any that is ok. One
 // with fewer was dropped on the way.

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <memory>
 
 #include "autotune/cli/db_commands.h"
@@ -29,11 +29,6 @@ struct ExplainOptions {
     std::string file;
     bool json = false;
 };
-
-std::string step_text(const StepOutcome &outcome) {
-    return name_of(kLadderSteps, outcome.step) +
-           (outcome.is_shipped && outcome.step != LadderStep::shipped_default ? ", shipped" : "");
-}
 
 // The first that can serve.
 bool is_taken(const ResolvedKernel &kernel, const StepOutcome &outcome) {
@@ -65,7 +60,7 @@ void print_kernel(const ResolvedKernel &kernel) {
               is_taken(kernel, outcome) ? "taken"
               : outcome.can_serve       ? "serves"
                                         : "-",
-              step_text(outcome), outcome.outcome);
+              step_text(outcome.step, outcome.is_shipped), outcome.outcome);
     }
     for (const ResolvedVariant &variant : kernel.variants) {
         print("  from {} rows: {}\n", variant.min_rows, to_text(variant.spec.knobs));

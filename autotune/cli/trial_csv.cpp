@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "autotune/base/robust_stats.h"
-
 namespace normforge {
 
 namespace {
@@ -23,14 +21,6 @@ std::string quoted(const std::string &text) {
         result += c == '"' ? std::string("\"\"") : std::string(1, c);
     }
     return result + "\"";
-}
-
-std::string median_text(const Trial &trial, double (*value)(const Sample &)) {
-    std::vector<double> values;
-    for (const Sample &sample : trial.samples) {
-        values.push_back(value(sample));
-    }
-    return values.empty() ? "" : fmt::format("{}", median(values));
 }
 
 Row row_of(const StoredSession &session, const Trial &trial) {
@@ -51,22 +41,23 @@ Row row_of(const StoredSession &session, const Trial &trial) {
             row.emplace_back(name, fmt::format("{}", field));
         }
     });
-    row.insert(
-        row.end(),
-        {{"rows", fmt::format("{}", trial.rows)},
-         {"knobs", trial.knobs},
-         {"is_reference", trial.knobs == session.reference ? "yes" : "no"},
-         {"status", name_of(kTrialStatuses, trial.status)},
-         {"message", trial.message},
-         {"samples", fmt::format("{}", trial.samples.size())},
-         {"ratio", median_text(trial, [](const Sample &sample) { return sample.ns / sample.reference_ns; })},
-         {"ns", median_text(trial, [](const Sample &sample) { return sample.ns; })},
-         {"reference_ns", median_text(trial, [](const Sample &sample) { return sample.reference_ns; })},
-         {"error_ratio", fmt::format("{}", trial.error_ratio)},
-         {"code_bytes", fmt::format("{}", trial.code_bytes)},
-         {"compile_ms", fmt::format("{}", trial.compile_ms)},
-         {"object_hash", trial.object_hash},
-         {"code_hash", trial.code_hash}});
+    const auto if_sampled = [&](double value) {
+        return trial.samples.empty() ? std::string() : fmt::format("{}", value);
+    };
+    row.insert(row.end(), {{"rows", fmt::format("{}", trial.rows)},
+                           {"knobs", trial.knobs},
+                           {"is_reference", trial.knobs == session.reference ? "yes" : "no"},
+                           {"status", name_of(kTrialStatuses, trial.status)},
+                           {"message", trial.message},
+                           {"samples", fmt::format("{}", trial.samples.size())},
+                           {"ratio", if_sampled(median_ratio(trial))},
+                           {"ns", if_sampled(median_of(trial, &Sample::ns))},
+                           {"reference_ns", if_sampled(median_of(trial, &Sample::reference_ns))},
+                           {"error_ratio", fmt::format("{}", trial.error_ratio)},
+                           {"code_bytes", fmt::format("{}", trial.code_bytes)},
+                           {"compile_ms", fmt::format("{}", trial.compile_ms)},
+                           {"object_hash", trial.object_hash},
+                           {"code_hash", trial.code_hash}});
     return row;
 }
 

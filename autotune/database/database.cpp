@@ -196,6 +196,7 @@ std::vector<Trial> Database::trials(int64_t session_id) const {
                                         " JOIN candidate ON candidate.id = artifact.candidate WHERE session = ?"
                                         " ORDER BY created, knobs, rows");
     select.bind(session_id);
+    SampleReader samples(connection_);
     std::vector<Trial> trials;
     while (select.step()) {
         Trial &trial = trials.emplace_back();
@@ -209,7 +210,7 @@ std::vector<Trial> Database::trials(int64_t session_id) const {
         trial.error_ratio = select.real(8);
         trial.code_bytes = select.integer(9);
         trial.compile_ms = select.real(10);
-        trial.samples = read_samples(connection_, select.integer(0));
+        trial.samples = samples.read(select.integer(0));
     }
     return trials;
 }

@@ -32,8 +32,6 @@ public:
     Database(Database &&) = default;
     ~Database();
 
-    const std::string &path() const { return connection_.path(); }
-
     int64_t begin_session(const SessionKey &key, int64_t seed, const std::string &effort);
 
     // state is done or aborted. The noise floor is the A/A run's, as a ratio minus 1, where it was measured.

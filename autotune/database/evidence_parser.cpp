@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "autotune/base/enum_text.h"
@@ -137,7 +137,11 @@ private:
 
 class Parser {
 public:
-    explicit Parser(const SqliteConnection &schema) : schema_(schema) {}
+    explicit Parser(const SqliteConnection &schema) {
+        for (const char *table : {"hardware", "toolchain", "generator", "session", "artifact", "trial"}) {
+            columns_[table] = evidence_columns(schema, table);
+        }
+    }
 
     SessionEvidence session(const Place &place) const {
         SessionEvidence session;
@@ -164,7 +168,7 @@ public:
 private:
     std::vector<Column> columns(const Place &place, const std::string &table) const {
         std::vector<Column> columns;
-        for (const EvidenceColumn &column : evidence_columns(schema_, table)) {
+        for (const EvidenceColumn &column : columns_.at(table)) {
             columns.push_back({column.name, place[column.name].value(column)});
         }
         return columns;
@@ -202,7 +206,7 @@ private:
         return trial;
     }
 
-    const SqliteConnection &schema_;
+    std::map<std::string, std::vector<EvidenceColumn>> columns_;  // by table
 };
 
 }  // namespace

@@ -36,9 +36,9 @@ public:
                                            column_list(problem_columns_, "problem.{}", ", ")));
         select.bind(id).step();
         SessionEvidence session;
-        session.hardware = fact("hardware", select.integer(0));
-        session.toolchain = fact("toolchain", select.integer(1));
-        session.generator = fact("generator", select.integer(2));
+        session.hardware = fact("hardware", hardware_columns_, select.integer(0));
+        session.toolchain = fact("toolchain", toolchain_columns_, select.integer(1));
+        session.generator = fact("generator", generator_columns_, select.integer(2));
         session.reference = select.value(3);
         session.columns = row(select, session_columns_, 4);
         session.problem = to_text(read_problem(select, 4 + static_cast<int>(session_columns_.size())));
@@ -56,8 +56,8 @@ private:
         return values;
     }
 
-    std::vector<Column> fact(const std::string &table, int64_t id) const {
-        const std::vector<EvidenceColumn> columns = evidence_columns(connection_, table);
+    std::vector<Column> fact(const std::string &table, const std::vector<EvidenceColumn> &columns,
+                             int64_t id) const {
         SqliteStatement select(connection_,
                                fmt::format("SELECT {} FROM {} WHERE id = ?", names_of(columns), table));
         select.bind(id).step();
@@ -71,6 +71,7 @@ private:
                                            names_of(artifact_columns_)));
         SqliteStatement select_trials(connection_, fmt::format("SELECT id, rows, {} FROM trial WHERE artifact = ?",
                                                                names_of(trial_columns_)));
+        SampleReader samples(connection_);
         std::map<std::string, ArtifactEvidence> artifacts;
         select.bind(session);
         while (select.step()) {
@@ -80,7 +81,7 @@ private:
             while (select_trials.step()) {
                 TrialEvidence &trial = artifact.trials[select_trials.integer(1)];
                 trial.columns = row(select_trials, trial_columns_, 2);
-                trial.samples = read_samples(connection_, select_trials.integer(0));
+                trial.samples = samples.read(select_trials.integer(0));
             }
             select_trials.reset();
         }
@@ -88,6 +89,9 @@ private:
     }
 
     const SqliteConnection &connection_;
+    const std::vector<EvidenceColumn> hardware_columns_ = evidence_columns(connection_, "hardware");
+    const std::vector<EvidenceColumn> toolchain_columns_ = evidence_columns(connection_, "toolchain");
+    const std::vector<EvidenceColumn> generator_columns_ = evidence_columns(connection_, "generator");
     const std::vector<EvidenceColumn> session_columns_ = evidence_columns(connection_, "session");
     const std::vector<EvidenceColumn> artifact_columns_ = evidence_columns(connection_, "artifact");
     const std::vector<EvidenceColumn> trial_columns_ = evidence_columns(connection_, "trial");

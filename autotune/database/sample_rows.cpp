@@ -16,19 +16,21 @@ void insert_samples(SqliteConnection &connection, int64_t trial, const std::vect
     }
 }
 
-std::vector<Sample> read_samples(const SqliteConnection &connection, int64_t trial) {
-    SqliteStatement select(connection,
-                           "SELECT block, position, calls, ns, reference_ns FROM sample WHERE trial = ?"
-                           " ORDER BY block");
-    select.bind(trial);
+SampleReader::SampleReader(const SqliteConnection &connection)
+    : select_(connection, "SELECT block, position, calls, ns, reference_ns FROM sample WHERE trial = ?"
+                          " ORDER BY block") {}
+
+std::vector<Sample> SampleReader::read(int64_t trial) {
+    select_.bind(trial);
     std::vector<Sample> samples;
-    while (select.step()) {
-        samples.push_back({.block = static_cast<int>(select.integer(0)),
-                           .position = static_cast<int>(select.integer(1)),
-                           .calls = select.integer(2),
-                           .ns = select.real(3),
-                           .reference_ns = select.real(4)});
+    while (select_.step()) {
+        samples.push_back({.block = static_cast<int>(select_.integer(0)),
+                           .position = static_cast<int>(select_.integer(1)),
+                           .calls = select_.integer(2),
+                           .ns = select_.real(3),
+                           .reference_ns = select_.real(4)});
     }
+    select_.reset();
     return samples;
 }
 

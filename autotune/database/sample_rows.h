@@ -9,7 +9,16 @@ namespace normforge {
 
 void insert_samples(SqliteConnection &connection, int64_t trial, const std::vector<Sample> &samples);
 
-// Those of a trial, by block.
-std::vector<Sample> read_samples(const SqliteConnection &connection, int64_t trial);
+// Reads those of one trial after another.
+class SampleReader {
+public:
+    explicit SampleReader(const SqliteConnection &connection);
+
+    // By block.
+    std::vector<Sample> read(int64_t trial);
+
+private:
+    SqliteStatement select_;
+};
 
 }  // namespace normforge

@@ -34,6 +34,11 @@ bool is_clearly_faster(const Decision &a, const Decision &b) {
 
 }  // namespace
 
+bool are_of_one_key(const StoredSession &a, const StoredSession &b) {
+    return same_problem(a.problem, b.problem) && a.hardware_signature == b.hardware_signature &&
+           a.target == b.target;
+}
+
 std::vector<Decision> decide(const Database &database, const std::vector<StoredSession> &sessions) {
     std::vector<Decision> open;
     for (const StoredSession &session : sessions) {

@@ -14,6 +14,9 @@ struct Decision {
     Selection selection;
 };
 
+// Whether they are of one problem, hardware and target.
+bool are_of_one_key(const StoredSession &a, const StoredSession &b);
+
 // The decisions of sessions of one problem, hardware and target, those to be preferred first. A later session
 // comes before an earlier one, unless the earlier one was of the same toolchain, generator and reference and its
 // schedules were faster, by more than the noise of both and 1 %, as the geometric mean over the numbers of rows of

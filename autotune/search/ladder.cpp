@@ -1,7 +1,5 @@
 #include "autotune/search/ladder.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -17,12 +15,6 @@
 namespace normforge {
 
 namespace {
-
-bool is_key_of(const StoredSession &session, const NormProblem &problem, const std::string &hardware,
-               const std::string &target) {
-    return same_problem(session.problem, problem) && session.hardware_signature == hardware &&
-           session.target == target;
-}
 
 bool is_same_but_hidden(const NormProblem &a, NormProblem b) {
     b.hidden = a.hidden;
@@ -77,8 +69,7 @@ std::vector<std::vector<StoredSession>> groups_by_key(const std::vector<StoredSe
     std::vector<std::vector<StoredSession>> groups;
     for (const StoredSession &session : sessions) {
         const auto own = std::ranges::find_if(groups, [&](const std::vector<StoredSession> &group) {
-            return is_key_of(session, group.front().problem, group.front().hardware_signature,
-                             group.front().target);
+            return are_of_one_key(session, group.front());
         });
         if (own == groups.end()) {
             groups.push_back({session});
@@ -107,7 +98,7 @@ bool Ladder::is_of_step(const StoredSession &session, LadderStep step, const Nor
                         const Halide::Target &target) const {
     const std::string target_text = target_name(target);
     const bool is_same = same_problem(session.problem, problem);
-    const bool is_own = is_key_of(session, problem, signature_, target_text);
+    const bool is_own = is_same && session.hardware_signature == signature_ && session.target == target_text;
     switch (step) {
     case LadderStep::tuned:
     case LadderStep::nearest_rows:
@@ -164,7 +155,7 @@ std::string Ladder::reason_for_none(LadderStep step, const NormProblem &problem,
     }
     const bool was_tuned = std::ranges::any_of(sources_, [&](const Source &source) {
         return std::ranges::any_of(source.sessions, [&](const StoredSession &session) {
-            return is_key_of(session, problem, signature_, target_name(target));
+            return is_of_step(session, LadderStep::tuned, problem, target);
         });
     });
     if (step == LadderStep::nearest_rows && was_tuned) {
@@ -177,19 +168,22 @@ std::string Ladder::reason_for_none(LadderStep step, const NormProblem &problem,
     return "nothing was tuned there";
 }
 
-std::vector<MeasuredKernel> transferred_kernels(const Decision &decision, const NormProblem &problem,
+std::string step_text(LadderStep step, bool is_shipped) {
+    return name_of(kLadderSteps, step) + (is_shipped && step != LadderStep::shipped_default ? ", shipped" : "");
+}
+
+std::vector<MeasuredKernel> transferred_kernels(const std::vector<MeasuredKernel> &own, const NormProblem &problem,
                                                 const Halide::Target &target) {
-    std::vector<MeasuredKernel> kernels = measured_kernels(decision);
-    const double scale = static_cast<double>(row_bytes(decision.session.problem)) /
+    const KernelSpec &first = own.front().spec;
+    const double scale = static_cast<double>(row_bytes(first.problem)) /
                          static_cast<double>(row_bytes(problem));  // so that as many bytes are at work
     std::vector<MeasuredKernel> result;
-    for (MeasuredKernel &kernel : kernels) {
-        const Knobs &knobs = kernel.spec.knobs;
+    for (MeasuredKernel kernel : own) {
+        const Knobs knobs = kernel.spec.knobs;
         if (const std::string reason = check(problem, knobs, target); !reason.empty()) {
             throw UserError(reason);
         }
-        const Knobs &first = kernels.front().spec.knobs;
-        if (knobs.sums != first.sums || knobs.lanes() != first.lanes()) {
+        if (arithmetic_text(knobs) != arithmetic_text(first.knobs)) {
             throw UserError("its schedules sum in several orders, which gave equal bits only there");
         }
         kernel.spec = {problem, knobs, target};

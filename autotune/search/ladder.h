@@ -29,6 +29,9 @@ inline constexpr NamedValue<LadderStep> kLadderSteps[] = {
     {"heuristic", LadderStep::heuristic},
 };
 
+// A step in words, and whether its entry is of the shipped database.
+std::string step_text(LadderStep step, bool is_shipped);
+
 // The databases that are looked into at each step, in this order. Either may be missing.
 struct KnownDatabases {
     const Database *own = nullptr;
@@ -68,9 +71,10 @@ private:
     const std::string signature_;
 };
 
-// The entry's kernels for the problem and target, which may be others than its own. Throws UserError where they
-// cannot serve: knobs that do not fit, or that would give other bits for some numbers of rows than for others.
-std::vector<MeasuredKernel> transferred_kernels(const Decision &decision, const NormProblem &problem,
+// An entry's kernels for the problem and target, which may be others than its own. There is at least one. Throws
+// UserError where they cannot serve: knobs that do not fit, or that would give other bits for some numbers of rows
+// than for others.
+std::vector<MeasuredKernel> transferred_kernels(const std::vector<MeasuredKernel> &own, const NormProblem &problem,
                                                 const Halide::Target &target);
 
 }  // namespace normforge

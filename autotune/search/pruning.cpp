@@ -12,11 +12,6 @@ namespace normforge {
 
 namespace {
 
-bool are_of_one_key(const StoredSession &a, const StoredSession &b) {
-    return same_problem(a.problem, b.problem) && a.hardware_signature == b.hardware_signature &&
-           a.target == b.target;
-}
-
 bool is_superseded(const StoredSession &session, const StoredSession &by) {
     return are_of_one_key(session, by) && session.state == SessionState::done && session.ended < by.ended &&
            !(session.toolchain == by.toolchain && session.generator == by.generator);

@@ -89,11 +89,11 @@ public:
 
     // To be called when the way has ended: the heuristic's schedules, if nothing else serves.
     std::vector<KernelSpec> specs() {
-        std::vector<MeasuredKernel> kernels;
-        for (const RowsSchedule &schedule : heuristic_for_rows(kernel_.problem, kernel_.target)) {
-            kernels.push_back({{kernel_.problem, schedule.knobs, kernel_.target}, schedule.min_rows, "", ""});
-        }
         if (!is_taken_) {
+            std::vector<MeasuredKernel> kernels;
+            for (const RowsSchedule &schedule : heuristic_for_rows(kernel_.problem, kernel_.target)) {
+                kernels.push_back({{kernel_.problem, schedule.knobs, kernel_.target}, schedule.min_rows, "", ""});
+            }
             take(LadderStep::heuristic, "heuristic: " + reason_, kernels);
         }
         if (kernel_.step == LadderStep::heuristic || steps_ == Steps::all) {
@@ -122,8 +122,8 @@ private:
     void find_entries() {
         step_ = next_step_;
         next_step_ = static_cast<LadderStep>(static_cast<int>(step_) + 1);
-        const std::vector<LadderEntry> found = ladder_.entries(step_, kernel_.problem, kernel_.target);
-        entries_.assign(found.begin(), found.end());
+        std::vector<LadderEntry> found = ladder_.entries(step_, kernel_.problem, kernel_.target);
+        entries_.assign(std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
         if (entries_.empty()) {
             add_failure(false, ladder_.reason_for_none(step_, kernel_.problem, kernel_.target));
         }
@@ -145,7 +145,7 @@ private:
             const bool is_as_measured = step_ == LadderStep::tuned || step_ == LadderStep::nearest_rows ||
                                         step_ == LadderStep::hardware_family;
             plan_->transferred =
-                is_as_measured ? plan_->own : transferred_kernels(entry.decision, kernel_.problem, kernel_.target);
+                is_as_measured ? plan_->own : transferred_kernels(plan_->own, kernel_.problem, kernel_.target);
         } catch (const UserError &error) {
             fail(error.what());
             plan_.reset();
@@ -162,11 +162,7 @@ private:
     }
 
     std::string source() const {
-        std::string text = name_of(kLadderSteps, plan_->step);
-        if (plan_->is_shipped && plan_->step != LadderStep::shipped_default) {
-            text += ", shipped";
-        }
-        text += ": " + plan_->outcome;
+        const std::string text = step_text(plan_->step, plan_->is_shipped) + ": " + plan_->outcome;
         return plan_->step == LadderStep::tuned ? text : text + "; " + reason_;
     }
 

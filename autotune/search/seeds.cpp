@@ -32,6 +32,9 @@ std::vector<Knobs> tuning_seeds(const KnownDatabases &databases, const NormProbl
     const Ladder ladder(databases, detect_hardware());
     std::vector<Knobs> seeds;
     for (const NamedValue<LadderStep> &step : kLadderSteps) {
+        if (seeds.size() == kMostSeeds) {
+            break;
+        }
         for (const LadderEntry &entry : ladder.entries(step.value, problem, target)) {
             for (const Choice &choice : entry.decision.selection.choices) {
                 append_legal(seeds, choice.knobs, problem, target);

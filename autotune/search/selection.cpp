@@ -19,14 +19,6 @@ struct Measured {
     double handicapped;  // the ratio by which it is compared: the reference's is made smaller by the least gain
 };
 
-double median_of(const Trial &trial, double Sample::*field) {
-    std::vector<double> values;
-    for (const Sample &sample : trial.samples) {
-        values.push_back(sample.*field);
-    }
-    return median(values);
-}
-
 // The trials of one number of rows, those of one digest, that were sampled to the end.
 using Finalists = std::map<std::string, std::vector<Measured>>;
 

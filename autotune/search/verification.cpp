@@ -1,7 +1,5 @@
 #include "autotune/search/verification.h"
 
-#include <fmt/format.h>
-
 #include "autotune/search/compile_cache.h"
 #include "autotune/search/measured_kernel.h"
 #include "runtime/user_error.h"
