@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -50,6 +51,12 @@ inline size_t count_matches(const Instructions &code, const std::string &pattern
     const std::regex expression(pattern);
     return static_cast<size_t>(
         std::ranges::count_if(code, [&](const auto &each) { return std::regex_search(each, expression); }));
+}
+
+// Matches anywhere in a text.
+inline size_t count_of(const std::string &text, const std::string &pattern) {
+    const std::regex regex(pattern);
+    return static_cast<size_t>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
 }
 
 }  // namespace normforge

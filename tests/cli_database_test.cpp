@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "autotune/database/database.h"
 #include "tests/cli_runner.h"
 #include "tests/database_examples.h"
+#include "tests/source_files.h"
 
 namespace normforge {
 namespace {
@@ -20,9 +19,8 @@ using testing::IsSubstring;
 class CliDatabaseTest : public CliTest {
 protected:
     CliDatabaseTest() {
-        std::ifstream sql(NORMFORGE_TEST_DATA "/tuning_schema_2.sql");
         SqliteConnection(folder / "a.db", SqliteConnection::Mode::read_write)
-            .execute({std::istreambuf_iterator<char>(sql), {}});
+            .execute(read_source("tests/data/tuning_schema_2.sql"));
         Database database = Database::open(folder / "b.db");
         for (const SessionState state : {SessionState::done, SessionState::aborted}) {
             const int64_t session = database.begin_session(example_key(), 1, "quick");

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 
 #include "autotune/database/sqlite.h"
 #include "runtime/norm_problem.h"
 #include "tests/cli_runner.h"
+#include "tests/source_files.h"
 
 namespace normforge {
 namespace {
@@ -88,9 +87,8 @@ TEST_F(CliTest, WhatIsTunedIsUsedAndNotTunedAgain) {
 }
 
 TEST_F(CliTest, WhatIsMissingIsTunedInADatabaseOfAnOlderSchema) {
-    std::ifstream sql(NORMFORGE_TEST_DATA "/tuning_schema_2.sql");
     SqliteConnection(folder / "default.db", SqliteConnection::Mode::read_write)
-        .execute({std::istreambuf_iterator<char>(sql), {}});
+        .execute(read_source("tests/data/tuning_schema_2.sql"));
     EXPECT_EQ(run_json("db show {}/default.db").size(), 4u);
     for (const int expected : {1, 0}) {
         const Outcome tuned = run(std::string("tune --if-missing --quiet --json ") + kSmall);

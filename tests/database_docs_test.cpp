@@ -2,23 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <string>
 
 #include "autotune/database/database.h"
 #include "autotune/database/migrations.h"
+#include "tests/source_files.h"
 #include "tests/temporary_folder.h"
 
 namespace normforge {
 namespace {
-
-std::string read_source(const std::string &path) {
-    std::ifstream file(NORMFORGE_SOURCE "/" + path);
-    EXPECT_TRUE(file) << path;
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class DatabasePage : public testing::Test {
 protected:

@@ -2,21 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <string>
 
 #include "runtime/operands.h"
+#include "tests/source_files.h"
 
 namespace normforge {
 namespace {
-
-std::string read_source(const std::string &path) {
-    std::ifstream file(NORMFORGE_SOURCE "/" + path);
-    EXPECT_TRUE(file) << path;
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class ProblemsPage : public testing::Test {
 protected:

@@ -164,11 +164,6 @@ TEST_P(Emitted, PrefetchesNothingBehindTheLastRow) {
     }
 }
 
-size_t count_of(const std::string &text, const std::string &pattern) {
-    const std::regex regex(pattern);
-    return static_cast<size_t>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
-}
-
 // The whole row goes past the caches, in order before what follows; rows that no vector can take go to other code.
 TEST_P(Emitted, StreamsRowsBesideACopyThatDoesNot) {
     const std::string movnt = "movnt(ps|dq)[ \t]";

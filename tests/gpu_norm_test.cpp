@@ -48,15 +48,7 @@ std::string name_of(const testing::TestParamInfo<NormProblem> &test) {
 
 INSTANTIATE_TEST_SUITE_P(Grid, GpuNormTest, testing::ValuesIn(gpu_problems()), name_of);
 
-std::vector<NormProblem> other_problems() {
-    std::vector<NormProblem> problems;
-    for (const char *text : kOtherGpuProblems) {
-        problems.push_back(parse_problem(text));
-    }
-    return problems;
-}
-
-INSTANTIATE_TEST_SUITE_P(Others, GpuNormTest, testing::ValuesIn(other_problems()), name_of);
+INSTANTIATE_TEST_SUITE_P(Others, GpuNormTest, testing::ValuesIn(other_gpu_problems()), name_of);
 
 // Each way to sum and to keep a row, with chunks that are full and with one that is not.
 TEST(GpuSchedules, AllOfARowGiveAccurateValues) {

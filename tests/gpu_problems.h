@@ -51,4 +51,12 @@ inline std::vector<GpuKnobs> some_schedules(const NormProblem &problem, size_t c
     return some;
 }
 
+inline std::vector<NormProblem> other_gpu_problems() {
+    std::vector<NormProblem> problems;
+    for (const char *text : kOtherGpuProblems) {
+        problems.push_back(parse_problem(text));
+    }
+    return problems;
+}
+
 }  // namespace normforge

@@ -78,9 +78,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(GpuHeuristic, IsLegalWithAccessesAsWideAsTheyGo) {
     std::vector<NormProblem> problems = gpu_problems();
-    for (const char *text : kOtherGpuProblems) {
-        problems.push_back(parse_problem(text));
-    }
+    const std::vector<NormProblem> others = other_gpu_problems();
+    problems.insert(problems.end(), others.begin(), others.end());
     for (const NormProblem &problem : problems) {
         const GpuKnobs knobs = gpu_heuristic(problem);
         EXPECT_EQ(check(problem, knobs), "") << to_text(problem) << " " << to_text(knobs);

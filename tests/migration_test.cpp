@@ -4,11 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "tests/database_examples.h"
+#include "tests/source_files.h"
 #include "tests/temporary_folder.h"
 
 namespace normforge {
@@ -16,11 +15,6 @@ namespace {
 
 using Mode = SqliteConnection::Mode;
 using Rows = std::vector<std::vector<SqliteValue>>;
-
-std::string test_data(const std::string &name) {
-    std::ifstream file(NORMFORGE_TEST_DATA "/" + name);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 Rows query(const std::string &file, const std::string &sql, int columns) {
     const SqliteConnection connection(file, Mode::read_only);
@@ -39,7 +33,7 @@ Rows query(const std::string &file, const std::string &sql, int columns) {
 // of another, and one that ended early; a trial failed while it was timed.
 class MigrationTest : public testing::Test {
 protected:
-    MigrationTest() { edit(test_data("tuning_schema_2.sql")); }
+    MigrationTest() { edit(read_source("tests/data/tuning_schema_2.sql")); }
 
     void edit(const std::string &sql) {
         SqliteConnection connection(file_, Mode::read_write);

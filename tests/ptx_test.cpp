@@ -13,6 +13,7 @@
 #include "generators/gpu_emit.h"
 #include "runtime/operands.h"
 #include "schedules/gpu_space.h"
+#include "tests/assembly.h"
 #include "tests/gpu_problems.h"
 #include "tests/temporary_folder.h"
 
@@ -32,11 +33,6 @@ std::string output_of(const std::string &command) {
 int number_in(const std::string &text, const std::string &pattern) {
     std::smatch match;
     return std::regex_search(text, match, std::regex(pattern)) ? std::stoi(match[1]) : -1;
-}
-
-size_t count_of(const std::string &text, const std::string &pattern) {
-    const std::regex regex(pattern);
-    return static_cast<size_t>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
 }
 
 // The bytes of each access to global memory by that instruction.
