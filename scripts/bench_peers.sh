@@ -13,7 +13,7 @@ Usage: scripts/bench_peers.sh [--quick] [--db FILE] --json FILE [--threads LIST]
 Sets the machine up, builds normforge and what it is measured against, times all of them in interleaved blocks,
 writes every cell's times to a file and prints a summary.
   --json FILE     where the result is written
-  --quick         three hidden sizes and three numbers of rows instead of 14 and five: minutes, not half an hour
+  --quick         three hidden sizes and three numbers of rows instead of 14 and five: minutes, not the better part of an hour
   --db FILE       a tuning database of normforge: our kernels by its schedules, and beside them by the heuristic's; without
                   it, by the heuristic's alone
   --threads LIST  numbers of threads, with commas between; by default 1 and as many as there are cores

@@ -26,8 +26,8 @@ program=${3:-build/release/normforge}
 folder=$(mktemp -d)
 trap 'rm -rf -- "$folder"' EXIT
 "$program" db export --best "$database" --out "$folder/new.json"
-"$program" db import "$folder/new.json" --db "$folder/all.db" >"$folder/log"
-[[ ! -e $page ]] || "$program" db import "$page" --db "$folder/all.db" >"$folder/log"
+"$program" db import "$folder/new.json" --db "$folder/all.db" >/dev/null
+[[ ! -e $page ]] || "$program" db import "$page" --db "$folder/all.db" >/dev/null
 "$program" db export --best "$folder/all.db" --out "$page"
 say "Wrote $page"
 "$program" db best "$folder/all.db"

@@ -88,7 +88,7 @@ def main() -> int:
         while any(thread.is_alive() for thread in threads):
             time.sleep(0.2)
             faults += lost_trials(file, seen)
-        killed = sum(seen.values())
+        trials = sum(seen.values())
         for process in range(options.processes):
             tuning = subprocess.run(tune_command(options, file, process) + ["--quiet"], stdout=subprocess.DEVNULL)
             if tuning.returncode != 0:
@@ -100,7 +100,7 @@ def main() -> int:
             done = connection.execute("SELECT count(*) FROM session WHERE state = 'done'").fetchone()[0]
         if verdict != "ok" or strays:
             faults.append(f"integrity check: {verdict}, {strays} broken references")
-    print(f"{options.processes * options.kills} kills; {len(seen)} sessions, {done} of them done; {killed} trials")
+    print(f"{options.processes * options.kills} kills; {len(seen)} sessions, {done} of them done; {trials} trials")
     for fault in faults:
         print(f"error: {fault}", file=sys.stderr)
     return 1 if faults else 0

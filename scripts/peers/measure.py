@@ -74,7 +74,7 @@ def measure_cells(cells, folder, tuned, threads, rows):
             contender.release()
         rows.append({
             **grid.row_of(cell),
-            "ours_ns": times.pop("ours", None),
+            "ours_ns": times.pop("ours"),
             "copy_ns": min(times.pop(name) for name in COPIES),
             "peers": times,
         })

@@ -31,7 +31,7 @@ class NativeLibrary:
         self.version = library.peer_version().decode()
 
     def contender(self, operands):
-        """None where the library has no such operation, type or number of threads."""
+        """None where the library has no such operation, pass, type or number of threads."""
         vectors = Vectors(**{name: address(values) for name, values in operands.vectors_f32.items()})
         prepared = self.prepare(ctypes.byref(operands.problem()), ctypes.byref(operands.arguments()),
                                 ctypes.byref(vectors), operands.cell.threads)

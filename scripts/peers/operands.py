@@ -106,4 +106,4 @@ class Operands:
 
 
 def address(values):
-    return None if values is None else values.ctypes.data
+    return values.ctypes.data

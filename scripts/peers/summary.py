@@ -28,13 +28,12 @@ def copy_share(row):
     return row["copy_ns"] / row["ours_ns"]
 
 
-def print_group(title, rows, figure, decimals, note=lambda row: ""):
+def print_group(title, rows, figure, decimals, note=lambda row: "", pick=min):
     if not rows:
         return
-    figures = [figure(row) for row in rows]
-    worst = min(rows, key=figure)
-    print(f"{title:<42}{len(rows):>6}{statistics.geometric_mean(figures):>9.{decimals}f}"
-          f"{min(figures):>9.{decimals}f}  {describe(worst)}{note(worst)}")
+    picked = pick(rows, key=figure)
+    print(f"{title:<42}{len(rows):>6}{statistics.geometric_mean(map(figure, rows)):>9.{decimals}f}"
+          f"{figure(picked):>9.{decimals}f}  {describe(picked)}{note(picked)}")
 
 
 def print_untuned(rows):
@@ -43,11 +42,8 @@ def print_untuned(rows):
         return
     print(f"\n{'untuned by tuned':<42}{'cells':>6}{'mean':>9}{'most':>9}  the most's cell")
     for name in REGIMES:
-        chosen = [row for row in rows if row["regime"] == name]
-        if chosen:
-            ratios = [row["peers"]["untuned"] / row["ours_ns"] for row in chosen]
-            print(f"{name:<42}{len(chosen):>6}{statistics.geometric_mean(ratios):>9.2f}{max(ratios):>9.2f}"
-                  f"  {describe(chosen[ratios.index(max(ratios))])}")
+        print_group(name, [row for row in rows if row["regime"] == name],
+                    lambda row: row["peers"]["untuned"] / row["ours_ns"], 2, pick=max)
 
 
 def print_peers(rows):
@@ -76,23 +72,19 @@ def print_summary(document):
         measured = [row for row in rows if row["threads"] == threads and row["pass"] == pass_]
         if not measured:
             continue
-        ours = [row for row in measured if row["ours_ns"] is not None]
         print(f"\nThreads: {threads}, {pass_}, cells: {len(measured)}")
-        if not ours:
-            print("none of ours was measured: peers and copies are in the file")
-            continue
         print(f"\n{'fastest of ' + ', '.join(COMPARED) + ' by ours'}")
         print(f"{'operands in':<42}{'cells':>6}{'mean':>9}{'least':>9}  the least's cell and its fastest peer")
         for name in REGIMES:
             for residual in (False, True):
-                chosen = [row for row in ours if row["regime"] == name and row["residual"] == residual]
+                chosen = [row for row in measured if row["regime"] == name and row["residual"] == residual]
                 print_group(name + (", residual" if residual else ""), chosen, lead, 2,
                             lambda row: f", {fastest_peer(row)}")
         print(f"\n{'bytes per second by the best copy':<42}{'cells':>6}{'mean':>9}{'least':>9}  the least's cell")
-        for dtype in sorted({row["dtype"] for row in ours}):
+        for dtype in sorted({row["dtype"] for row in measured}):
             for residual in (False, True):
-                chosen = [row for row in ours if row["regime"] == "out of cache" and row["dtype"] == dtype
+                chosen = [row for row in measured if row["regime"] == "out of cache" and row["dtype"] == dtype
                           and row["residual"] == residual]
                 print_group(f"out of cache, {dtype}" + (", residual" if residual else ""), chosen, copy_share, 3)
-        print_untuned(ours)
-        print_peers(ours)
+        print_untuned(measured)
+        print_peers(measured)
