@@ -86,6 +86,24 @@ TEST_F(CliTest, WhatIsTunedIsUsedAndNotTunedAgain) {
     EXPECT_PRED_FORMAT2(IsSubstring, "tuned: ", run_json(std::string("bench ") + kSmall)[0]["source"]);
 }
 
+TEST_F(CliTest, DryRunOfBuildTellsTheSourcesAndWritesNothing) {
+    const std::string build = std::string("build --op rms_norm --hidden 4 --untuned --name norms --out {}/out");
+    const Outcome dry = run(build + " --dry-run --depfile {}/norms.d");
+    EXPECT_EQ(dry.status, 0) << dry.errors;
+    EXPECT_EQ(names_in(folder / ""), std::set<std::string>());
+    EXPECT_EQ(run(build).output.find(dry.output), 0u) << dry.output;
+}
+
+TEST_F(CliTest, BuildWritesWhatTheLibraryDependsOn) {
+    ASSERT_EQ(run(std::string("tune --quiet --db {}/a$b.db ") + kSmall).status, 0);
+    const std::string build = "build --op rms_norm --hidden 4 --name norms --out {}/out --depfile {}/norms.d";
+    const std::string start = (folder / "out/libnorms.a").string() + ":";
+    ASSERT_EQ(run(build + " --db {}/a$b.db").status, 0);
+    EXPECT_EQ(read_source(folder / "norms.d"), start + " " + (folder / "a$$b.db").string() + "\n");
+    ASSERT_EQ(run(build + " --untuned").status, 0);
+    EXPECT_EQ(read_source(folder / "norms.d"), start + "\n");
+}
+
 TEST_F(CliTest, WhatIsMissingIsTunedInADatabaseOfAnOlderSchema) {
     SqliteConnection(folder / "default.db", SqliteConnection::Mode::read_write)
         .execute(read_source("tests/data/tuning_schema_2.sql"));

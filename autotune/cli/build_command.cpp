@@ -6,6 +6,7 @@
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/library/library_writer.h"
+#include "autotune/library/pending_file.h"
 #include "autotune/search/resolver.h"
 #include "schedules/target.h"
 
@@ -22,6 +23,9 @@ struct BuildOptions {
         add_flag(command, "--shared", shared, "Write lib<name>.so instead of lib<name>.a; needs a C compiler");
         add_flag(command, "--untuned", untuned, "Use the heuristic's schedules and no database")
             ->excludes(command.get_option("--db"));
+        add_flag(command, "--dry-run", dry_run, "Tell where the schedules come from, and write nothing");
+        add_value(command, "--depfile", "FILE", depfile,
+                  "Where to write what the library depends on, as a rule of make");
     }
 
     ProblemOptions problems;
@@ -31,7 +35,24 @@ struct BuildOptions {
     std::string out;
     bool shared = false;
     bool untuned = false;
+    bool dry_run = false;
+    std::string depfile;
 };
+
+void print_sources(const std::vector<ResolvedKernel> &resolved) {
+    for (const ResolvedKernel &each : resolved) {
+        print("{} on {}\n  {}\n", to_text(each.problem), target_name(each.target), each.source);
+    }
+}
+
+// A name in a rule of make.
+std::string make_text(const std::filesystem::path &path) {
+    std::string text;
+    for (char c : std::filesystem::absolute(path).string()) {
+        text += c == ' ' || c == '#' || c == '\\' ? std::string{'\\', c} : c == '$' ? "$$" : std::string{c};
+    }
+    return text;
+}
 
 void build(const BuildOptions &options) {
     const std::vector<NormProblem> problems = options.problems.problems();
@@ -42,6 +63,10 @@ void build(const BuildOptions &options) {
     const std::optional<Database> database = options.untuned ? std::nullopt : options.db.open_read_only();
     const std::vector<ResolvedKernel> resolved =
         resolve(problems, targets, options.untuned ? KnownDatabases() : known_databases(database));
+    if (options.dry_run) {
+        print_sources(resolved);
+        return;
+    }
     std::vector<LibraryKernel> kernels;
     for (const ResolvedKernel &each : resolved) {
         LibraryKernel &kernel = kernels.emplace_back(LibraryKernel{each.problem, each.target, {}});
@@ -49,13 +74,16 @@ void build(const BuildOptions &options) {
             kernel.variants.push_back({variant.spec.knobs, variant.min_rows, each.source, variant.object});
         }
     }
-    write_library(options.name, options.out,
-                  options.shared ? LibraryKind::shared_library : LibraryKind::static_library, kernels);
-    for (const ResolvedKernel &each : resolved) {
-        print("{} on {}\n  {}\n", to_text(each.problem), target_name(each.target), each.source);
+    const LibraryFiles files =
+        write_library(options.name, options.out,
+                      options.shared ? LibraryKind::shared_library : LibraryKind::static_library, kernels);
+    if (!options.depfile.empty()) {
+        PendingFile file(options.depfile);
+        file.write(make_text(files.library) + ":" + (database ? " " + make_text(options.db.path()) : "") + "\n");
+        file.commit();
     }
-    const std::string start = std::filesystem::path(options.out) / "";
-    print("wrote {0}lib{1}.{2} and {0}{1}.h\n", start, options.name, options.shared ? "so" : "a");
+    print_sources(resolved);
+    print("wrote {} and {}\n", files.library.string(), files.header.string());
 }
 
 }  // namespace

@@ -144,27 +144,29 @@ const nf_library *{}_library(void);
 
 }  // namespace
 
-void write_library(const std::string &name, const std::filesystem::path &folder, LibraryKind kind,
-                   const std::vector<LibraryKernel> &kernels) {
+LibraryFiles write_library(const std::string &name, const std::filesystem::path &folder, LibraryKind kind,
+                           const std::vector<LibraryKernel> &kernels) {
     check_name(name);
     if (kernels.empty()) {
         throw UserError("library " + name + " has no kernels; it must have at least one");
     }
+    const bool is_shared = kind == LibraryKind::shared_library;
+    const LibraryFiles files{folder / ("lib" + name + (is_shared ? ".so" : ".a")), folder / (name + ".h")};
     const std::vector<TableKernel> table = table_kernels(kernels);
     const std::string bytes = make_archive(library_members(name, kernels, table));
     PendingFile archive(folder / ("lib" + name + ".a"));
     archive.write(bytes);
-    PendingFile header(folder / (name + ".h"));
+    PendingFile header(files.header);
     header.write(header_text(name, table));
-    if (kind == LibraryKind::shared_library) {
-        const std::string file = "lib" + name + ".so";
-        PendingFile library(folder / file);
-        link_shared_library(archive.temporary_path(), file, library.temporary_path());
+    if (is_shared) {
+        PendingFile library(files.library);
+        link_shared_library(archive.temporary_path(), files.library.filename(), library.temporary_path());
         library.commit();
     } else {
         archive.commit();
     }
     header.commit();
+    return files;
 }
 
 }  // namespace normforge

@@ -27,6 +27,11 @@ struct LibraryKernel {
 
 enum class LibraryKind { static_library, shared_library };
 
+struct LibraryFiles {
+    std::filesystem::path library;
+    std::filesystem::path header;
+};
+
 // Writes the library libNAME.a or libNAME.so and its header NAME.h into the folder, which is made if it is
 // missing. Programs need these two files, a C compiler and the C library; NAME_library() is the library's table
 // for nf_find.
@@ -35,7 +40,7 @@ enum class LibraryKind { static_library, shared_library };
 // Files appear whole, the header last, and nothing is left behind by a call that throws.
 // Throws UserError for a name that is none, a folder that cannot be written, a shared library without a compiler,
 // targets of two architectures, and ARM where the program was built without a compiler for it.
-void write_library(const std::string &name, const std::filesystem::path &folder, LibraryKind kind,
-                   const std::vector<LibraryKernel> &kernels);
+LibraryFiles write_library(const std::string &name, const std::filesystem::path &folder, LibraryKind kind,
+                           const std::vector<LibraryKernel> &kernels);
 
 }  // namespace normforge
