@@ -1,4 +1,4 @@
-// docs/problems.md names every field and operand, and quotes the examples as they are.
+// docs/problems.md names every field and operand, and pages quote the examples as they are.
 
 #include <gtest/gtest.h>
 
@@ -44,6 +44,14 @@ TEST_F(ProblemsPage, HasAHeadingForEveryField) {
 TEST_F(ProblemsPage, HasALineForEveryOperand) {
     for (const Operand &operand : kOperands) {
         EXPECT_NE(page.find("\n| " + std::string(operand.name) + " | "), std::string::npos) << operand.name;
+    }
+}
+
+// The one that the tests build.
+TEST(CMakePages, QuoteTheConsumer) {
+    const std::string consumer = "```cmake\n" + read_source("tests/package/consumer/CMakeLists.txt") + "```\n";
+    for (const char *page : {"README.md", "docs/cmake.md"}) {
+        EXPECT_NE(read_source(page).find(consumer), std::string::npos) << page;
     }
 }
 

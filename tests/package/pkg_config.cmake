@@ -1,0 +1,11 @@
+# A C program by what pkg-config tells.
+set(ENV{PKG_CONFIG_PATH} ${folder})
+execute_process(COMMAND ${pkg_config} --cflags --libs normforge COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE flags)
+separate_arguments(flags UNIX_COMMAND "${flags}")
+file(WRITE ${program}.c "#include <normforge.h>\n#include <stdio.h>\nint main(void) { return puts(nf_version()) < 0; }\n")
+execute_process(COMMAND ${cc} -o ${program} ${program}.c ${flags} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${program} COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE version)
+execute_process(COMMAND ${pkg_config} --modversion normforge COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE expected)
+if (NOT version STREQUAL expected)
+    message(FATAL_ERROR "the runtime is ${version}, the package ${expected}")
+endif ()
