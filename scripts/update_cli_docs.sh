@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes docs/cli.md from the program's own help; --help says how.
+# Writes docs/cli.md from the program's own help, and the schema of manifests; --help says how.
 set -euo pipefail
 # shellcheck source=steps.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/steps.sh"
@@ -7,9 +7,9 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/steps.sh"
 usage() {
     cat <<'TEXT'
 Usage: scripts/update_cli_docs.sh [--check] [PROGRAM]
-Writes docs/cli.md from what PROGRAM --help prints, by default of build/release/normforge. A relative path of PROGRAM
-begins at the project's root.
-  --check  change nothing; fail where the file is out of date
+Writes docs/cli.md from what PROGRAM --help prints, and docs/manifest.schema.json by PROGRAM schema; by default of
+build/release/normforge. A relative path of PROGRAM begins at the project's root.
+  --check  change nothing; fail where docs/cli.md is out of date
 TEXT
 }
 
@@ -52,13 +52,22 @@ TEXT
     describe
 }
 
+# write PAGE COMMAND...: the page is what the command prints.
+write() {
+    local page=$1 new
+    shift
+    new=$(mktemp "$page.XXXXXX")
+    # shellcheck disable=SC2064
+    trap "rm -f -- '$new'" EXIT
+    "$@" >"$new"
+    chmod 644 "$new"
+    mv -- "$new" "$page"
+}
+
 page=docs/cli.md
 if [[ -n $check ]]; then
     document | diff -u -- "$page" - >&2 || fail "$page is out of date; run scripts/update_cli_docs.sh"
 else
-    new=$(mktemp "$page.XXXXXX")
-    trap 'rm -f -- "$new"' EXIT
-    document >"$new"
-    chmod 644 "$new"
-    mv -- "$new" "$page"
+    write "$page" document
+    write docs/manifest.schema.json "$program" schema
 fi

@@ -37,13 +37,14 @@ const std::vector<Rule> kRules = {
     {"autotune/base", {"runtime"}, kTools + "|llvm/.*"},
     {"autotune/measure", {"runtime", "autotune/base"}, kTools + "|llvm/.*"},
     {"autotune/database", {"runtime", "autotune/base"}, kTools + R"(|sqlite3\.h|nlohmann/.*)"},
+    {"autotune/manifest", {"runtime", "autotune/base"}, kTools + "|nlohmann/.*"},
     {"autotune/search",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database"},
      kTools + R"(|Halide\.h)"},
     {"autotune/library", {"runtime", "schedules", "generators", "autotune/base"}, kTools + R"(|Halide\.h)"},
     {"autotune/cli",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database",
-      "autotune/search", "autotune/library"},
+      "autotune/manifest", "autotune/search", "autotune/library"},
      kTools + R"(|Halide\.h|CLI/.*|nlohmann/.*)"},
     // Built against a generated library and its header alone.
     {"examples", {"runtime"}, kSystem + R"(|norms\w*\.h)"},
@@ -54,7 +55,7 @@ const std::vector<Rule> kRules = {
     {"bench", {"runtime", "examples"}, kSystem + R"(|bench_norms\.h|benchmark/.*|dnnl\.hpp|nlohmann/.*)"},
     {"tests",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database",
-      "autotune/search", "autotune/library", "autotune/cli", "examples"},
+      "autotune/manifest", "autotune/search", "autotune/library", "autotune/cli", "examples"},
      ".*"},
 };
 

@@ -124,6 +124,58 @@ TEST_F(CliTest, WhatIsListedTwiceIsTunedOnce) {
     EXPECT_EQ(tuned[1]["choices"].size(), 1u);
 }
 
+TEST_F(CliTest, ManifestIsTunedAndBuilt) {
+    folder.write("norms.json", R"({"defaults": {"op": "rms_norm", "rows": [1, 2]},
+                                   "problems": [{"hidden": [1, 4]}, {"hidden": 4, "dtype": "bf16"}]})");
+    const json tuned = run_json("tune --quiet --rows 3 --manifest {}/norms.json");
+    ASSERT_EQ(tuned.size(), 3u);
+    EXPECT_EQ(tuned[0]["choices"][1]["rows"], 2);
+    EXPECT_EQ(tuned[1]["hidden"], 4);
+    EXPECT_EQ(tuned[2]["dtype"], "bf16");
+    const Outcome built = run("build --manifest {}/norms.json --name norms --out {}/out");
+    EXPECT_EQ(built.status, 0) << built.errors;
+    EXPECT_PRED_FORMAT2(IsSubstring, "op=rms_norm,dtype=bf16,hidden=4 on ", built.output);
+    EXPECT_EQ(run_json("tune --if-missing --quiet --manifest {}/norms.json"), json::array());
+    EXPECT_EQ(run_json("bench --rows 3 --manifest {}/norms.json").size(), 6u);
+}
+
+// So many rows that no memory holds them.
+constexpr const char *kOneImpossible =
+    R"({"defaults": {"op": "rms_norm"}, "problems": [{"hidden": 33554432, "rows": 33554432}, {"hidden": 4, "rows": 1}]})";
+
+TEST_F(CliTest, AProblemThatFailsDoesNotKeepOthersFromBeingTuned) {
+    folder.write("norms.json", kOneImpossible);
+    const Outcome outcome = run("tune --manifest {}/norms.json");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_PRED_FORMAT2(IsSubstring, "\nnormforge: 1 of 2 problems failed\n", outcome.errors);
+    EXPECT_PRED_FORMAT2(IsSubstring, "hidden=33554432  -          -        failed: ", outcome.output);
+    EXPECT_EQ(run_json("db best {}/default.db").size(), 1u);
+
+    const Outcome as_json = run("tune --quiet --json --manifest {}/norms.json");
+    EXPECT_EQ(as_json.status, 1);
+    const json results = json::parse(as_json.output);
+    ASSERT_EQ(results.size(), 2u);
+    EXPECT_EQ(results[0]["hidden"], 33554432);
+    EXPECT_NE(results[0]["failure"], "");
+    EXPECT_FALSE(results[1].contains("failure"));
+}
+
+TEST_F(CliTest, ShardsTuneEveryProblemOnce) {
+    folder.write("norms.json",
+                 R"({"problems": [{"op": ["rms_norm", "layer_norm"], "hidden": [1, 2], "rows": 1}]})");
+    std::set<std::string> tuned;
+    for (const char *shard : {"1/3", "2/3", "3/3"}) {
+        for (const json &each : run_json(std::string("tune --quiet --manifest {}/norms.json --shard ") + shard)) {
+            EXPECT_TRUE(tuned.insert(each["op"].dump() + each["hidden"].dump()).second) << each;
+        }
+    }
+    EXPECT_EQ(tuned.size(), 4u);
+}
+
+TEST_F(CliTest, SchemaOfManifestsIsPrinted) {
+    EXPECT_EQ(run("schema").output, read_source("docs/manifest.schema.json"));
+}
+
 struct Place {
     const char *name;
     std::map<std::string, std::string> environment;
@@ -255,7 +307,7 @@ class HelpTest : public CliTest, public testing::WithParamInterface<const char *
 INSTANTIATE_TEST_SUITE_P(Command, HelpTest,
                          testing::Values("", "tune", "build", "db", "db show", "db best", "db verify",
                                          "db explain", "db export", "db import", "db merge", "db prune", "inspect",
-                                         "bench", "doctor"));
+                                         "bench", "doctor", "schema"));
 
 TEST_P(HelpTest, FitsATerminal) {
     const Outcome outcome = run(std::string(GetParam()) + " --help");

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "autotune/base/robust_stats.h"
@@ -87,7 +88,9 @@ Figures measure(const NormProblem &problem, const nf_kernel &kernel, const nf_ke
 }
 
 void bench(const BenchOptions &options) {
-    const std::vector<NormProblem> problems = options.problems.problems();
+    const std::vector<ProblemRows> timed = options.problems.problems_with_rows(options.rows);
+    std::vector<NormProblem> problems;
+    std::ranges::transform(timed, std::back_inserter(problems), &ProblemRows::problem);
     const Halide::Target target = kernel_target("host");
     const std::optional<Database> database = options.db.open_read_only();
     const std::vector<ResolvedKernel> tuned = resolve(problems, {target}, known_databases(database));
@@ -95,7 +98,7 @@ void bench(const BenchOptions &options) {
     Json all = Json::array();
     for (size_t index = 0; index < problems.size(); index++) {
         const NormProblem &problem = problems[index];
-        for (int64_t row_count : options.rows.rows(problem)) {
+        for (const int64_t row_count : timed[index].rows) {
             const ResolvedVariant &reference = variant_for(untuned[index], row_count);
             const LoadedKernel heuristic_kernel(problem, reference.object, kernel_symbol(reference.spec));
             const ResolvedVariant &variant = variant_for(tuned[index], row_count);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char *kProgramFooter =
     R"(A LIST has commas between its values, or its option is repeated. A command takes
-all combinations of its lists, each once.
+all combinations of its lists, each once; --manifest is for more than that.
 
 Exit status: 0 done; 1 failed, with the reason on standard error; 2 a mistake on
 the command line.
@@ -103,6 +103,7 @@ Run parse_command_line(int argc, char **argv) {
     add_inspect_command(program, run);
     add_bench_command(program, run);
     add_doctor_command(program, run);
+    add_schema_command(program, run);
     program.footer(kProgramFooter);  // after the commands, which would inherit it
     program.require_subcommand(0, 1);
     add_help_option(program);

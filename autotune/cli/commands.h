@@ -14,5 +14,6 @@ void add_db_command(CLI::App &program, Run &run);
 void add_inspect_command(CLI::App &program, Run &run);
 void add_bench_command(CLI::App &program, Run &run);
 void add_doctor_command(CLI::App &program, Run &run);
+void add_schema_command(CLI::App &program, Run &run);
 
 }  // namespace normforge

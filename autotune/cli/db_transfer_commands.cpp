@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <system_error>
 
+#include "autotune/base/text_file.h"
 #include "autotune/cli/db_commands.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/standard_streams.h"
@@ -47,16 +43,6 @@ void export_database(const ExportOptions &options) {
     out.commit();
 }
 
-std::string read_text(const std::string &path) {
-    std::error_code error;
-    std::ifstream file(path, std::ios::binary);
-    if (std::filesystem::is_directory(path, error) || !file) {
-        throw UserError(
-            fmt::format("cannot read {}: {}", path, std::generic_category().message(file ? EISDIR : errno)));
-    }
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 struct ImportOptions {
     explicit ImportOptions(CLI::App &command) {
         add_value(command, "JSON", "JSON", json, "What db export wrote")->required();
@@ -68,7 +54,8 @@ struct ImportOptions {
 };
 
 void import_database(const ImportOptions &options) {
-    const Evidence evidence = from_json(read_text(options.json), fmt::format("tuning export '{}'", options.json));
+    const Evidence evidence =
+        from_json(read_text_file(options.json), fmt::format("tuning export '{}'", options.json));
     Database database = Database::open(options.db->path());
     const int64_t changed = database.add(evidence);
     print("{} sessions, {} of them new or more complete\n", evidence.size(), changed);

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/database/database_path.h"
+#include "autotune/manifest/row_counts.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -16,8 +16,6 @@ namespace normforge {
 namespace {
 
 constexpr const char *kHost = "host";
-constexpr const char *kCold = "cold";
-constexpr int64_t kColdBytes = int64_t{64} << 20;
 constexpr const char *kTargetExample =
     "such as x86-64-linux-avx2-fma-f16c or arm-64-linux-sve2-256; host is this machine";
 
@@ -72,16 +70,11 @@ std::vector<std::string> ListOption::values() const {
 
 RowsOption::RowsOption(CLI::App &command, const std::string &help)
     : list_(command, "--rows", "LIST",
-            help + fmt::format("; {}: as many as take {} MiB, more than a cache", kCold, kColdBytes >> 20),
-            fmt::format("1,512,{}", kCold)) {}
+            help + fmt::format("; {}: as many as take {} MiB, more than a cache", kColdRows, kColdBytes >> 20),
+            fmt::format("1,512,{}", kColdRows)) {}
 
 std::vector<int64_t> RowsOption::rows(const NormProblem &problem) const {
-    std::set<int64_t> rows;
-    for (const std::string &text : list_.values()) {
-        const int64_t cold = std::max<int64_t>(1, kColdBytes / row_bytes(problem));
-        rows.insert(text == kCold ? cold : parse_count("--rows", text));
-    }
-    return {rows.begin(), rows.end()};
+    return parse_option("--rows", [&] { return row_counts(problem, list_.values()); });
 }
 
 TargetOption::TargetOption(CLI::App &command) : name_(kHost) {

@@ -63,6 +63,7 @@ class RowsOption {
 public:
     RowsOption(CLI::App &command, const std::string &help);
     std::vector<int64_t> rows(const NormProblem &problem) const;  // rising, without repeats
+    std::vector<std::string> texts() const { return list_.values(); }
 
 private:
     ListOption list_;

@@ -6,9 +6,15 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "autotune/base/text_file.h"
+#include "autotune/manifest/problem_lists.h"
+#include "autotune/manifest/row_counts.h"
+
 namespace normforge {
 
 namespace {
+
+constexpr const char *kGroup = "Problem";
 
 constexpr const char *kHelp[][2] = {
     {"op", "What to compute"},
@@ -44,48 +50,6 @@ std::string help_for(const std::string &field) {
     return fmt::format("{}: {}", (*help)[1], allowed_values(field));
 }
 
-// The op and the type, which come first, bring the defaults of the others.
-bool is_key(const std::string &field) {
-    return field == "op" || field == "dtype";
-}
-
-void set_field(NormProblem &problem, const std::string &name, const std::string &text) {
-    parse_option(option_name(name), [&] {
-        visit_fields(problem, [&](const std::string &candidate, auto &field) {
-            if (candidate == name) {
-                parse_field(name, text, field);
-            }
-        });
-    });
-    if (is_key(name)) {
-        problem = default_problem(problem.op, problem.hidden, problem.dtype);
-    }
-}
-
-void append_new(std::vector<NormProblem> &problems, const std::vector<NormProblem> &more) {
-    for (const NormProblem &problem : more) {
-        if (std::ranges::none_of(problems, [&](const NormProblem &p) { return same_problem(p, problem); })) {
-            problems.push_back(problem);
-        }
-    }
-}
-
-// The field's values one by one in copies of the problems.
-void extend(std::vector<NormProblem> &problems, const std::string &field, const std::vector<std::string> &texts) {
-    if (texts.empty()) {
-        return;
-    }
-    std::vector<NormProblem> extended;
-    for (const NormProblem &problem : problems) {
-        std::vector<NormProblem> copies;
-        for (const std::string &text : texts) {
-            set_field(copies.emplace_back(problem), field, text);
-        }
-        append_new(extended, copies);
-    }
-    problems = std::move(extended);
-}
-
 }  // namespace
 
 ProblemOptions::ProblemOptions(CLI::App &command, Count count) {
@@ -93,25 +57,63 @@ ProblemOptions::ProblemOptions(CLI::App &command, Count count) {
     visit_fields(example, [&](const std::string &name, const auto &) {
         const std::string type = count == Count::one ? "VALUE" : "LIST";
         ListOption &list = fields_.emplace_back(name, command, option_name(name), type, help_for(name)).list;
-        list.option().group("Problem")->required(name == "op" || name == "hidden");
+        list.option().group(kGroup)->required(name == "op" || name == "hidden");
+    });
+    if (count == Count::several) {
+        add_manifest(command);
+    }
+}
+
+void ProblemOptions::add_manifest(CLI::App &command) {
+    manifest_option_ = add_value(command, "--manifest", "FILE", manifest_,
+                                 "The problems of this JSON file, in place of all options above; docs/manifest.md "
+                                 "has its form");
+    manifest_option_->group(kGroup);
+    for (Field &field : fields_) {
+        manifest_option_->excludes(&field.list.option());
+    }
+    // Before CLI11 asks for those that are required.
+    manifest_option_->each([this](const std::string &) {
+        for (Field &field : fields_) {
+            field.list.option().required(false);
+        }
     });
 }
 
+std::vector<ProblemRows> ProblemOptions::read_manifest(const std::vector<std::string> &usual_rows) const {
+    return parse_manifest(read_text_file(manifest_), manifest_, usual_rows);
+}
+
 std::vector<NormProblem> ProblemOptions::problems() const {
-    std::vector<NormProblem> problems = {default_problem(NF_LAYER_NORM, 1)};
-    for (const bool keys : {true, false}) {
-        for (const Field &field : fields_) {
-            if (is_key(field.name) == keys) {
-                extend(problems, field.name, field.list.values());
-            }
+    std::vector<NormProblem> problems;
+    if (has_manifest()) {
+        std::ranges::transform(read_manifest({}), std::back_inserter(problems), &ProblemRows::problem);
+        return problems;
+    }
+    FieldLists lists;
+    for (const Field &field : fields_) {
+        for (const std::string &text : field.list.values()) {
+            parse_option(option_name(field.name), [&] { check_field(field.name, text); });
+            lists[field.name].push_back(text);
         }
     }
-    for (const NormProblem &problem : problems) {
-        if (const nf_status status = check_problem(problem)) {
-            throw UsageError(fmt::format("{}: {}", to_text(problem), nf_status_message(status)));
-        }
+    try {
+        return combinations(lists);
+    } catch (const UserError &error) {
+        throw UsageError(error.what());
     }
-    return problems;
+}
+
+std::vector<ProblemRows> ProblemOptions::problems_with_rows(const RowsOption &rows) const {
+    if (has_manifest()) {
+        parse_option("--rows", [&] { row_counts(default_problem(NF_LAYER_NORM, 1), rows.texts()); });
+        return read_manifest(rows.texts());
+    }
+    std::vector<ProblemRows> result;
+    for (const NormProblem &problem : problems()) {
+        result.push_back({problem, rows.rows(problem)});
+    }
+    return result;
 }
 
 NormProblem ProblemOptions::only_problem() const {

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "autotune/cli/options.h"
+#include "autotune/manifest/manifest.h"
 #include "runtime/norm_problem.h"
 
 namespace normforge {
 
-// The options that name problems: --op, --hidden and one for every other field, each a list; the problems are all
-// combinations. The methods throw UsageError.
+// The options that name problems: --op, --hidden and one for every other field, each a list, of which the problems
+// are all combinations; where there may be several, --manifest is a file of them instead. The methods throw
+// UsageError for the line and UserError for the manifest.
 class ProblemOptions {
 public:
     enum class Count { one, several };
@@ -20,6 +22,9 @@ public:
     ProblemOptions(CLI::App &command, Count count);
     std::vector<NormProblem> problems() const;  // in the order given, without repeats
     NormProblem only_problem() const;           // what Count::one promises
+
+    // With the rows that they are to be tuned for: the manifest's, else the option's.
+    std::vector<ProblemRows> problems_with_rows(const RowsOption &rows) const;
 
 private:
     struct Field {
@@ -31,7 +36,13 @@ private:
         ListOption list;
     };
 
+    void add_manifest(CLI::App &command);
+    bool has_manifest() const { return manifest_option_ != nullptr && manifest_option_->count() > 0; }
+    std::vector<ProblemRows> read_manifest(const std::vector<std::string> &usual_rows) const;
+
     std::list<Field> fields_;  // in the order of visit_fields; they must stay where they are
+    std::string manifest_;     // a path
+    CLI::Option *manifest_option_ = nullptr;
 };
 
 }  // namespace normforge

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <memory>
+#include <new>
 
 #include "autotune/base/enum_text.h"
 #include "autotune/cli/commands.h"
@@ -12,6 +15,8 @@
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
+#include "autotune/cli/tune_results.h"
+#include "autotune/manifest/shard.h"
 #include "autotune/search/resolver.h"
 #include "autotune/search/seeds.h"
 #include "autotune/search/tuner.h"
@@ -27,6 +32,9 @@ struct TuneOptions {
           target(command), db(command) {
         add_value(command, "--effort", "EFFORT", effort, "How many schedules to try: " + names_of(kEfforts));
         add_value(command, "--seed", "NUMBER", seed, "Decides which schedules are tried, and in which order");
+        add_value(command, "--shard", "I/N", shard,
+                  "The I-th of N parts of the problems, for N machines; which part a problem is in depends on the "
+                  "problems alone, not on their order");
         add_flag(command, "--if-missing", if_missing,
                  "Skip problems that the database has a valid result for, whatever its numbers of rows");
         add_flag(command, "--json", json, kJsonHelp);
@@ -39,6 +47,7 @@ struct TuneOptions {
     DatabaseOption db;
     std::string effort = "quick";
     std::string seed = "1";
+    std::string shard = "1/1";
     bool if_missing = false;
     bool json = false;
     bool quiet = false;
@@ -56,94 +65,72 @@ uint64_t parse_seed(const std::string &text) {
     return seed;
 }
 
-std::string count_text(const std::map<TrialStatus, int> &trials) {
-    std::string text;
-    for (const auto &[status, count] : trials) {
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name_of(kTrialStatuses, status));
-    }
-    return text;
-}
-
-void print_text(const NormProblem &problem, const TuneReport &report) {
-    print("{}\n", to_text(problem));
-    for (const Choice &choice : report.selection.choices) {
-        print("  rows={:<6} {:>10.4g} us, heuristic {:>10.4g} us, {:.2f}x  {}\n", choice.rows,
-              choice.nanoseconds / 1e3, choice.reference_nanoseconds / 1e3, 1 / choice.ratio, choice.knobs);
-    }
-    print("  noise {:.1f} %, trials: {}, {:.1f} s\n", report.selection.noise * 100, count_text(report.trials),
-          report.seconds);
-    flush_output();  // the next problem takes a while
-}
-
-Json report_json(const TuneRequest &request, const TuneReport &report) {
-    Json json = json_of(request.problem);
-    json["target"] = target_name(request.target);
-    json["hardware"] = signature(detect_hardware());
-    json["seconds"] = report.seconds;
-    for (const auto &[status, count] : report.trials) {
-        json["trials"][name_of(kTrialStatuses, status)] = count;
-    }
-    json.update(json_of(report.selection));
-    return json;
-}
-
-std::vector<NormProblem> without_known(const std::vector<NormProblem> &problems, const Halide::Target &target,
+std::vector<ProblemRows> without_known(const std::vector<ProblemRows> &problems, const Halide::Target &target,
                                        const std::string &path, bool quiet) {
     if (!std::filesystem::exists(path)) {
         return problems;
     }
     const Database database = Database::open_read_only(path);
-    std::vector<NormProblem> missing;
-    for (const ResolvedKernel &kernel : resolve(problems, {target}, {.own = &database})) {
-        if (kernel.step != LadderStep::tuned) {
-            missing.push_back(kernel.problem);
+    std::vector<NormProblem> all;
+    std::ranges::transform(problems, std::back_inserter(all), &ProblemRows::problem);
+    const std::vector<ResolvedKernel> kernels = resolve(all, {target}, {.own = &database});
+    std::vector<ProblemRows> missing;
+    for (size_t index = 0; index < problems.size(); index++) {
+        if (kernels[index].step != LadderStep::tuned) {
+            missing.push_back(problems[index]);
         } else if (!quiet) {
-            note(fmt::format("skipped {}: already {}", to_text(kernel.problem), kernel.source));
+            note(fmt::format("skipped {}: already {}", to_text(all[index]), kernels[index].source));
         }
     }
     return missing;
 }
 
-Json tune_each(const std::vector<NormProblem> &problems, TuneRequest request, const TuneOptions &options) {
-    Json results = Json::array();
+std::string reason_of(const std::exception &error) {
+    return dynamic_cast<const std::bad_alloc *>(&error) != nullptr ? "not enough memory" : error.what();
+}
+
+// One that fails does not keep the others from being tuned.
+void tune_each(const std::vector<ProblemRows> &problems, TuneRequest request, const TuneOptions &options,
+               TuneResults &results) {
     Database database = Database::open(options.db.path());
     for (size_t index = 0; index < problems.size(); index++) {
-        request.problem = problems[index];
-        request.rows = options.rows.rows(request.problem);
-        request.known =
-            tuning_seeds({.own = &database, .shipped = &shipped_database()}, request.problem, request.target);
+        request.problem = problems[index].problem;
+        request.rows = problems[index].rows;
         if (!options.quiet) {
             note(fmt::format("tuning {} ({} of {})", to_text(request.problem), index + 1, problems.size()));
         }
         TuneReport report;
-        {
+        try {
+            request.known =
+                tuning_seeds({.own = &database, .shipped = &shipped_database()}, request.problem, request.target);
             Progress progress(options.quiet ? Progress::Mode::silent : Progress::Mode::automatic);
             report = tune(request, database, progress);
+        } catch (const std::exception &error) {
+            if (problems.size() > 1) {
+                note(fmt::format("{}: {}", to_text(request.problem), reason_of(error)));
+            }
+            results.add_failure(request.problem, reason_of(error));
+            continue;
         }
-        results.push_back(report_json(request, report));
-        if (!options.json) {
-            print_text(request.problem, report);
-        }
+        results.add(request, report);
     }
-    return results;
 }
 
 void tune_problems(const TuneOptions &options) {
-    std::vector<NormProblem> problems = options.problems.problems();
+    std::vector<ProblemRows> problems = options.problems.problems_with_rows(options.rows);
     const Effort effort = parse_option("--effort", [&] { return value_named(kEfforts, options.effort); });
+    const Shard shard = parse_option("--shard", [&] { return parse_shard(options.shard); });
     const TuneRequest request{{}, options.target.target(), {}, effort, parse_seed(options.seed)};
-    for (const NormProblem &problem : problems) {
-        options.rows.rows(problem);  // says what is wrong with it before anything else
-    }
     require_runnable(request.target);  // before a database is made
+    problems = problems_in(shard, problems);
     if (options.if_missing) {
         problems = without_known(problems, request.target, options.db.path(), options.quiet);
     }
-    // A database that may only be read will do where nothing is left to write.
-    const Json results = problems.empty() ? Json::array() : tune_each(problems, request, options);
-    if (options.json) {
-        print_json(results);
+    TuneResults results(options.json);
+    if (!problems.empty()) {  // a database that may only be read will do where nothing is left to write
+        tune_each(problems, request, options, results);
     }
+    results.finish();
 }
 
 }  // namespace
@@ -154,7 +141,8 @@ void add_tune_command(CLI::App &program, Run &run) {
     command.footer("Examples:\n"
                    "  normforge tune --op rms_norm --hidden 4096\n"
                    "  normforge tune --op layer_norm,rms_norm --hidden 384,576 --rows 1,64 \\\n"
-                   "      --effort normal --db tuning.db");
+                   "      --effort normal --db tuning.db\n"
+                   "  normforge tune --manifest norms.json --shard 2/8 --db part2.db");
     auto options = std::make_shared<TuneOptions>(command);
     command.callback([options, &run] { run = [options] { tune_problems(*options); }; });
 }
