@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 
@@ -102,6 +103,10 @@ TEST_F(CliTest, BuildWritesWhatTheLibraryDependsOn) {
     EXPECT_EQ(read_source(folder / "norms.d"), start + " " + (folder / "a$$b.db").string() + "\n");
     ASSERT_EQ(run(build + " --untuned").status, 0);
     EXPECT_EQ(read_source(folder / "norms.d"), start + "\n");
+    std::ofstream(folder / "norms.json") << R"({"problems": [{"op": "rms_norm", "hidden": 4}]})";
+    ASSERT_EQ(
+        run("build --untuned --manifest {}/norms.json --name norms --out {}/out --depfile {}/norms.d").status, 0);
+    EXPECT_EQ(read_source(folder / "norms.d"), start + " " + (folder / "norms.json").string() + "\n");
 }
 
 TEST_F(CliTest, WhatIsMissingIsTunedInADatabaseOfAnOlderSchema) {

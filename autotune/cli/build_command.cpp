@@ -79,7 +79,14 @@ void build(const BuildOptions &options) {
                       options.shared ? LibraryKind::shared_library : LibraryKind::static_library, kernels);
     if (!options.depfile.empty()) {
         PendingFile file(options.depfile);
-        file.write(make_text(files.library) + ":" + (database ? " " + make_text(options.db.path()) : "") + "\n");
+        std::string rule = make_text(files.library) + ":";
+        if (database) {
+            rule += " " + make_text(options.db.path());
+        }
+        if (!options.problems.manifest().empty()) {
+            rule += " " + make_text(options.problems.manifest());
+        }
+        file.write(rule + "\n");
         file.commit();
     }
     print_sources(resolved);

@@ -20,8 +20,9 @@ public:
     enum class Count { one, several };
 
     ProblemOptions(CLI::App &command, Count count);
-    std::vector<NormProblem> problems() const;  // in the order given, without repeats
-    NormProblem only_problem() const;           // what Count::one promises
+    std::vector<NormProblem> problems() const;                 // in the order given, without repeats
+    NormProblem only_problem() const;                          // what Count::one promises
+    const std::string &manifest() const { return manifest_; }  // its path, empty where there is none
 
     // With the rows that they are to be tuned for: the manifest's, else the option's.
     std::vector<ProblemRows> problems_with_rows(const RowsOption &rows) const;

@@ -37,11 +37,10 @@ function(add_norm_library name)
             list(APPEND problems ${option} ${joined})
         endif ()
     endforeach ()
-    set(inputs normforge::normforge)
     if (arg_MANIFEST)
         cmake_path(ABSOLUTE_PATH arg_MANIFEST BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
         list(APPEND problems --manifest ${arg_MANIFEST})
-        list(APPEND inputs ${arg_MANIFEST})
+        # The rule's depfile names it, and the database, as well. Here it is for the table that is printed below.
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${arg_MANIFEST})
     endif ()
     set(schedules "")
@@ -50,7 +49,6 @@ function(add_norm_library name)
     elseif (arg_DATABASE)
         cmake_path(ABSOLUTE_PATH arg_DATABASE BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
         set(schedules --db ${arg_DATABASE})
-        # The rule's depfile names it as well. Here it is for the table that is printed below.
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${arg_DATABASE})
     endif ()
     if (NOT arg_TARGETS AND CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
@@ -91,7 +89,7 @@ function(add_norm_library name)
         # A shared library is linked by this C compiler.
         COMMAND ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER}
             $<TARGET_FILE:normforge::normforge> build ${build} ${shared} --depfile ${folder}/${name}.d
-        DEPENDS ${inputs} DEPFILE ${folder}/${name}.d
+        DEPENDS normforge::normforge DEPFILE ${folder}/${name}.d
         COMMENT "Writing ${library}" VERBATIM)
     add_custom_target(${name}_files DEPENDS ${library} ${folder}/${name}.h)
     add_library(${name} ${kind} IMPORTED GLOBAL)
