@@ -180,10 +180,13 @@ bool has_affine(const NormProblem &problem) {
 Knobs for_many_rows(const NormProblem &problem, const Halide::Target &target, Knobs knobs) {
     if (element_size(problem.dtype) == sizeof(float)) {
         // The statistics of 8 short rows at once, as f64 vectors: 0.75 to 0.95 of the time up to 512 values, in
-        // cache and beside streaming stores; from 1024 on it is longer (Zen 4, f32). With a residual they take 1.0
-        // to 1.6, but 4 rows of 512 values 0.85 to 0.97.
+        // cache and beside streaming stores. Of 4 rows while these and what is written of them stay in the first
+        // cache: rms_norm of 640 to 1024 values 0.81 to 0.92, layer_norm of 640 and 768 0.91 to 0.95, but of 1024
+        // 0.98 to 1.03, and at 1280 1.1 (Zen 4, f32, AVX-512 and AVX2). With a residual blocks take 1.0 to 1.6,
+        // but 4 rows of 512 values 0.85 to 0.97.
         if (problem.residual == NF_NONE) {
-            knobs.block = problem.hidden <= kShortRow ? 8 : 1;
+            const int64_t most_of_four = problem.op == NF_RMS_NORM ? 1024 : 768;
+            knobs.block = problem.hidden <= kShortRow ? 8 : problem.hidden <= most_of_four ? 4 : 1;
         } else {
             knobs.block = problem.hidden > kShortRow / 2 && problem.hidden <= kShortRow ? 4 : 1;
         }
@@ -226,7 +229,7 @@ Knobs for_cold_rows(const NormProblem &problem, const Knobs &few, const Knobs &m
         }
         return knobs;
     }
-    Knobs knobs = many;
+    Knobs knobs = problem.hidden <= kShortRow ? many : few;
     knobs.writing = kAscending;
     knobs.stores = kStreaming;
     if (is_long && has_affine(problem) && (problem.residual == NF_NONE || problem.op == NF_LAYER_NORM)) {
