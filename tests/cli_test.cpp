@@ -289,7 +289,7 @@ class HelpTest : public CliTest, public testing::WithParamInterface<const char *
 INSTANTIATE_TEST_SUITE_P(Command, HelpTest,
                          testing::Values("", "tune", "build", "db", "db show", "db best", "db verify",
                                          "db explain", "db export", "db import", "db merge", "db prune", "inspect",
-                                         "bench", "doctor", "schema"));
+                                         "bench", "doctor", "report", "schema"));
 
 TEST_P(HelpTest, FitsATerminal) {
     const Outcome outcome = run(std::string(GetParam()) + " --help");

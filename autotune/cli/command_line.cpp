@@ -103,6 +103,7 @@ Run parse_command_line(int argc, char **argv) {
     add_inspect_command(program, run);
     add_bench_command(program, run);
     add_doctor_command(program, run);
+    add_report_command(program, run);
     add_schema_command(program, run);
     program.footer(kProgramFooter);  // after the commands, which would inherit it
     program.require_subcommand(0, 1);
