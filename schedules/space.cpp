@@ -169,6 +169,7 @@ Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
 
 namespace {
 
+constexpr int64_t kTinyRow = 128;  // below, merging the lanes of a layer_norm takes longer than its values do
 constexpr int64_t kShortRow = 512;
 constexpr int64_t kLongRow = 4096;  // from here on weight and bias do not stay in the first cache beside a row
 
@@ -176,20 +177,42 @@ bool has_affine(const NormProblem &problem) {
     return problem.weight != NF_NONE || problem.bias != NF_NONE;
 }
 
+// Blocks of f32 rows without a residual, while these and what is written of them stay in the first cache: their
+// statistics are f64 vectors of several rows. Times are of Zen 4, over one row after the other unless said
+// otherwise; those of 8 to 16 rows over blocks of 8.
+Knobs in_blocks(const NormProblem &problem, Knobs knobs) {
+    const bool has_32_registers = knobs.vector > 8;
+    if (problem.hidden > kShortRow) {
+        // rms_norm of 640 to 1024 values 0.81 to 0.92, layer_norm of 640 and 768 0.91 to 0.95, but of 1024 0.98 to
+        // 1.03, and at 1280 1.1.
+        knobs.block = problem.hidden <= (problem.op == NF_RMS_NORM ? 1024 : 768) ? 4 : 1;
+        return knobs;
+    }
+    knobs.block = 8;  // 0.75 to 0.95
+    if (has_32_registers && problem.op == NF_RMS_NORM && problem.hidden <= 256) {
+        // 0.82 to 0.91. With 16 registers 0.99 to 1.04.
+        knobs.block = 16;
+        knobs.unroll = std::min(knobs.unroll, 2);
+    } else if (problem.op == NF_LAYER_NORM && problem.hidden < kTinyRow) {
+        knobs.block = 16;  // 0.95; with 16 registers 0.96 to 0.98
+    } else if (has_32_registers && has_affine(problem) && problem.op == NF_LAYER_NORM &&
+               problem.hidden < kShortRow) {
+        // 0.92 to 0.99, and 0.75 to 0.93 beside streaming stores. At 512 values, where the rows of a block lie in
+        // the same lines of the first cache, 1.2.
+        knobs.weights = kShared;
+        knobs.unroll = std::min(knobs.unroll, 2);
+    }
+    return knobs;
+}
+
 // For many rows in cache.
 Knobs for_many_rows(const NormProblem &problem, const Halide::Target &target, Knobs knobs) {
     if (element_size(problem.dtype) == sizeof(float)) {
-        // The statistics of 8 short rows at once, as f64 vectors: 0.75 to 0.95 of the time up to 512 values, in
-        // cache and beside streaming stores. Of 4 rows while these and what is written of them stay in the first
-        // cache: rms_norm of 640 to 1024 values 0.81 to 0.92, layer_norm of 640 and 768 0.91 to 0.95, but of 1024
-        // 0.98 to 1.03, and at 1280 1.1 (Zen 4, f32, AVX-512 and AVX2). With a residual blocks take 1.0 to 1.6,
-        // but 4 rows of 512 values 0.85 to 0.97.
         if (problem.residual == NF_NONE) {
-            const int64_t most_of_four = problem.op == NF_RMS_NORM ? 1024 : 768;
-            knobs.block = problem.hidden <= kShortRow ? 8 : problem.hidden <= most_of_four ? 4 : 1;
-        } else {
-            knobs.block = problem.hidden > kShortRow / 2 && problem.hidden <= kShortRow ? 4 : 1;
+            return in_blocks(problem, knobs);
         }
+        // Blocks take 1.0 to 1.6, but 4 rows of 512 values 0.85 to 0.97.
+        knobs.block = problem.hidden > kShortRow / 2 && problem.hidden <= kShortRow ? 4 : 1;
     } else if (has_affine(problem) && problem.dtype == NF_BF16 && problem.residual == NF_NONE &&
                (knobs.vector > 8 || problem.hidden < kLongRow)) {
         // Weight and bias are widened once for some rows: 0.61 to 0.95 of the time of rms_norm, of layer_norm 0.83
@@ -231,6 +254,10 @@ Knobs for_cold_rows(const NormProblem &problem, const Knobs &few, const Knobs &m
     }
     Knobs knobs = problem.hidden <= kShortRow ? many : few;
     knobs.writing = kAscending;
+    if (problem.op == NF_LAYER_NORM && problem.residual == NF_NONE && problem.hidden < kTinyRow) {
+        knobs.block = 8;  // 0.82 of the time with streaming stores; 16 rows take 1.3
+        return knobs;
+    }
     knobs.stores = kStreaming;
     if (is_long && has_affine(problem) && (problem.residual == NF_NONE || problem.op == NF_LAYER_NORM)) {
         // 0.70 to 0.93 of the time at 4096 and 8192 values; of rms_norm with a residual 1.05.
@@ -251,10 +278,10 @@ std::vector<RowsSchedule> heuristic_for_rows(const NormProblem &problem, const H
             result.push_back({min_rows, knobs});
         }
     };
-    constexpr int64_t kManyRows = 16;  // a block that is not full costs as much as one that is
     const Knobs few = result.front().knobs;
     const Knobs many = for_many_rows(problem, target, few);
-    add(kManyRows, many);
+    // A block that is not full costs as much as one that is.
+    add(std::max(16, 2 * many.block), many);
     if (is_arm(target)) {
         // Its cores see by themselves that lines are written whole; what the hint is worth there was not measured.
         return result;

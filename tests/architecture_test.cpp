@@ -41,10 +41,11 @@ const std::vector<Rule> kRules = {
     {"autotune/search",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database"},
      kTools + R"(|Halide\.h)"},
+    {"autotune/report", {"runtime", "autotune/base", "autotune/database", "autotune/search"}, kTools + "|nlohmann/.*"},
     {"autotune/library", {"runtime", "schedules", "generators", "autotune/base"}, kTools + R"(|Halide\.h)"},
     {"autotune/cli",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database",
-      "autotune/manifest", "autotune/search", "autotune/library"},
+      "autotune/manifest", "autotune/search", "autotune/library", "autotune/report"},
      kTools + R"(|Halide\.h|CLI/.*|nlohmann/.*)"},
     // Built against a generated library and its header alone.
     {"examples", {"runtime"}, kSystem + R"(|norms\w*\.h)"},
@@ -55,7 +56,7 @@ const std::vector<Rule> kRules = {
     {"bench", {"runtime", "examples"}, kSystem + R"(|bench_norms\.h|benchmark/.*|dnnl\.hpp|nlohmann/.*)"},
     {"tests",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database",
-      "autotune/manifest", "autotune/search", "autotune/library", "autotune/cli", "examples"},
+      "autotune/manifest", "autotune/search", "autotune/library", "autotune/report", "autotune/cli", "examples"},
      ".*"},
 };
 

@@ -84,15 +84,19 @@ constexpr BadLine kBadLines[] = {
      "--json takes no value; see 'normforge tune --help'"},
     {"OptionUnknown", "tune --op rms_norm --hidden 8 --bogus", 2,
      "unknown option '--bogus'; see 'normforge tune --help'"},
+    {"OptionMistyped", "tune --op rms_norm --hidden 8 --efort=quick", 2,
+     "unknown option '--efort=quick' (did you mean '--effort'?); see 'normforge tune --help'"},
     {"OptionUnknownBeforeRequired", "build --bogus", 2, "unknown option '--bogus'; see 'normforge build --help'"},
     {"OptionUnknownOfProgram", "--bogus", 2, "unknown option '--bogus'; see 'normforge --help'"},
     {"ArgumentUnexpected", "tune --op rms_norm --hidden 8 more", 2,
      "unexpected argument 'more'; see 'normforge tune --help'"},
     {"CommandUnknown", "tone", 2,
-     "unknown command 'tone'; allowed: tune, build, db, inspect, bench, doctor, schema"},
+     "unknown command 'tone' (did you mean 'tune'?); allowed: tune, build, db, inspect, bench, doctor, report, "
+     "schema, completion"},
     {"CommandSecond", "doctor tune", 2, "unexpected argument 'tune'; see 'normforge doctor --help'"},
     {"DbCommandUnknown", "db shaw {}/text", 2,
-     "unknown command 'shaw'; allowed: show, best, verify, explain, export, import, merge, prune"},
+     "unknown command 'shaw' (did you mean 'show'?); allowed: show, best, verify, explain, export, import, merge, "
+     "prune"},
     {"DbFileMissing", "db show", 2, "FILE is required; see 'normforge db show --help'"},
     {"NameMissing", "build --op rms_norm --hidden 8 --untuned --out {}", 2, "--name is required"},
     {"OutMissing", "build --op rms_norm --hidden 8 --untuned --name n", 2, "--out is required"},
@@ -157,6 +161,10 @@ constexpr BadLine kBadLines[] = {
     {"ManifestWithField", "tune --manifest {}/other.json --op rms_norm", 2, "--op excludes --manifest"},
     {"ManifestWithWrongRows", "tune --manifest {}/other.json --rows 0", 2, "--rows: rows is '0'"},
     {"ManifestOfOneProblem", "inspect --manifest {}/other.json", 2, "unknown option '--manifest'"},
+    {"ReportMissing", "report {}/none.db --html {}/o.html", 1, "none.db': there is no such file"},
+    {"ReportWithoutHtml", "report {}/empty.db", 2, "--html is required; see 'normforge report --help'"},
+    {"ReportToNone", "report {}/empty.db --html ''", 2, "--html: it is empty; allowed: the name of a file"},
+    {"ReportInFile", "report {}/empty.db --html {}/text/o.html", 1, "text/o.html: Not a directory"},
     {"LibraryName", "build --op rms_norm --hidden 8 --untuned --name my-norms --out {}/o", 1,
      "'my-norms' cannot name a library; allowed are letters"},
 };
@@ -215,7 +223,7 @@ class IncompleteLineTest : public CliTest, public testing::WithParamInterface<In
 INSTANTIATE_TEST_SUITE_P(
     All, IncompleteLineTest,
     testing::Values(Incomplete{"Program", "", "Usage: normforge COMMAND",
-                               "allowed: tune, build, db, inspect, bench, doctor, schema"},
+                               "allowed: tune, build, db, inspect, bench, doctor, report, schema, completion"},
                     Incomplete{"Db", "db", "Usage: normforge db COMMAND",
                                "allowed: show, best, verify, explain, export, import, merge, prune"}),
     [](const auto &test) { return std::string(test.param.name); });

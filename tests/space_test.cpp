@@ -100,8 +100,9 @@ TEST_P(Space, HasHeuristicsOfOneArithmeticForRisingRows) {
             EXPECT_NE(knobs, schedules[index - 1].knobs);
         }
     }
+    const bool is_busy = problem.op == NF_LAYER_NORM && problem.hidden < 128;  // a core, for longer than memory
     EXPECT_EQ(schedules.back().knobs.stores == kStreaming,
-              !is_arm(target) && problem.hidden % schedules[0].knobs.vector == 0);
+              !is_arm(target) && !is_busy && problem.hidden % schedules[0].knobs.vector == 0);
 }
 
 // 16-bit rows in blocks where a cache holds them; from memory streamed if they are long, else row after row.

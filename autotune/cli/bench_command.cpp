@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <memory>
 
 #include "autotune/base/robust_stats.h"
 #include "autotune/cli/commands.h"
+#include "autotune/cli/copy_kernel.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
@@ -26,42 +26,15 @@ struct BenchOptions {
         : problems(command, ProblemOptions::Count::several), rows(command, "Numbers of rows to time"),
           db(command) {
         add_flag(command, "--json", json, kJsonHelp);
+        add_flag(command, "--quiet", quiet, "Do not tell that there is no database yet");
     }
 
     ProblemOptions problems;
     RowsOption rows;
     DatabaseOption db;
     bool json = false;
+    bool quiet = false;
 };
-
-// From rows that are read to rows that are written, without arithmetic: what memory allows.
-template <nf_input nf_arguments::*from, nf_output nf_arguments::*to, int64_t value_bytes>
-void copy_rows(const nf_arguments *arguments) {
-    const int64_t values = arguments->rows * (arguments->*from).row_stride;
-    std::memcpy((arguments->*to).data, (arguments->*from).data, static_cast<size_t>(values * value_bytes));
-}
-
-template <int64_t value_bytes>
-SingleKernel::Entry copy_entry(nf_pass pass) {
-    return pass == NF_FORWARD ? copy_rows<&nf_arguments::x, &nf_arguments::y, value_bytes>
-                              : copy_rows<&nf_arguments::dy, &nf_arguments::dx, value_bytes>;
-}
-
-// The bytes of a value that both ends of the copy hold.
-size_t copied_bytes(const NormProblem &problem) {
-    return std::min(element_size(problem.dtype), element_size(problem.output));
-}
-
-SingleKernel::Entry copy_entry(const NormProblem &problem) {
-    switch (copied_bytes(problem)) {
-    case 1:
-        return copy_entry<1>(problem.pass);
-    case 2:
-        return copy_entry<2>(problem.pass);
-    default:
-        return copy_entry<4>(problem.pass);
-    }
-}
 
 struct Figures {
     double ns;
@@ -92,7 +65,7 @@ void bench(const BenchOptions &options) {
     std::vector<NormProblem> problems;
     std::ranges::transform(timed, std::back_inserter(problems), &ProblemRows::problem);
     const Halide::Target target = kernel_target("host");
-    const std::optional<Database> database = options.db.open_read_only();
+    const std::optional<Database> database = options.db.open_read_only(options.quiet);
     const std::vector<ResolvedKernel> tuned = resolve(problems, {target}, known_databases(database));
     const std::vector<ResolvedKernel> untuned = resolve(problems, {target}, {});
     Json all = Json::array();
@@ -106,8 +79,7 @@ void bench(const BenchOptions &options) {
             const TimingOperands operands(problem, row_count);
             const Figures figures = measure(problem, kernel.kernel(), heuristic_kernel.kernel(), operands);
             const double bytes = static_cast<double>(row_bytes(problem) * row_count);
-            const double copied =
-                2 * static_cast<double>(copied_bytes(problem)) * static_cast<double>(problem.hidden * row_count);
+            const double copied = copied_bytes(problem, row_count);
             if (options.json) {
                 Json json = json_of(problem);
                 json.update({{"rows", row_count},

@@ -1,7 +1,9 @@
 #include <filesystem>
 #include <memory>
 
+#include "autotune/base/enum_text.h"
 #include "autotune/cli/commands.h"
+#include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/standard_streams.h"
@@ -26,6 +28,8 @@ struct BuildOptions {
         add_flag(command, "--dry-run", dry_run, "Tell where the schedules come from, and write nothing");
         add_value(command, "--depfile", "FILE", depfile,
                   "Where to write what the library depends on, as a rule of make");
+        add_flag(command, "--json", json, kJsonHelp);
+        add_flag(command, "--quiet", quiet, "Print nothing but errors and what --json asks for");
     }
 
     ProblemOptions problems;
@@ -37,11 +41,33 @@ struct BuildOptions {
     bool untuned = false;
     bool dry_run = false;
     std::string depfile;
+    bool json = false;
+    bool quiet = false;
 };
 
-void print_sources(const std::vector<ResolvedKernel> &resolved) {
-    for (const ResolvedKernel &each : resolved) {
-        print("{} on {}\n  {}\n", to_text(each.problem), target_name(each.target), each.source);
+// The library is null where none was written.
+void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel> &kernels,
+                   const LibraryFiles *files) {
+    if (options.json) {
+        Json all = Json::array();
+        for (const ResolvedKernel &each : kernels) {
+            Json json = json_of(each.problem);
+            json.update({{"target", target_name(each.target)},
+                         {"step", name_of(kLadderSteps, each.step)},
+                         {"source", each.source}});
+            if (files) {
+                json["library"] = files->library.string();
+            }
+            all.push_back(json);
+        }
+        print_json(all);
+    } else if (!options.quiet) {
+        for (const ResolvedKernel &each : kernels) {
+            print("{} on {}\n  {}\n", to_text(each.problem), target_name(each.target), each.source);
+        }
+        if (files) {
+            print("wrote {} and {}\n", files->library.string(), files->header.string());
+        }
     }
 }
 
@@ -54,17 +80,31 @@ std::string make_text(const std::filesystem::path &path) {
     return text;
 }
 
+void write_depfile(const BuildOptions &options, const std::filesystem::path &library, bool has_database) {
+    std::string rule = make_text(library) + ":";
+    if (has_database) {
+        rule += " " + make_text(options.db.path());
+    }
+    if (!options.problems.manifest().empty()) {
+        rule += " " + make_text(options.problems.manifest());
+    }
+    PendingFile file(options.depfile);
+    file.write(rule + "\n");
+    file.commit();
+}
+
 void build(const BuildOptions &options) {
     const std::vector<NormProblem> problems = options.problems.problems();
     const std::vector<Halide::Target> targets = options.targets.targets();
     if (options.out.empty()) {
         throw UsageError("--out: it is empty; allowed: a folder, . for this one");
     }
-    const std::optional<Database> database = options.untuned ? std::nullopt : options.db.open_read_only();
+    const std::optional<Database> database =
+        options.untuned ? std::nullopt : options.db.open_read_only(options.quiet);
     const std::vector<ResolvedKernel> resolved =
         resolve(problems, targets, options.untuned ? KnownDatabases() : known_databases(database));
     if (options.dry_run) {
-        print_sources(resolved);
+        print_kernels(options, resolved, nullptr);
         return;
     }
     std::vector<LibraryKernel> kernels;
@@ -78,19 +118,9 @@ void build(const BuildOptions &options) {
         write_library(options.name, options.out,
                       options.shared ? LibraryKind::shared_library : LibraryKind::static_library, kernels);
     if (!options.depfile.empty()) {
-        PendingFile file(options.depfile);
-        std::string rule = make_text(files.library) + ":";
-        if (database) {
-            rule += " " + make_text(options.db.path());
-        }
-        if (!options.problems.manifest().empty()) {
-            rule += " " + make_text(options.problems.manifest());
-        }
-        file.write(rule + "\n");
-        file.commit();
+        write_depfile(options, files.library, database.has_value());
     }
-    print_sources(resolved);
-    print("wrote {} and {}\n", files.library.string(), files.header.string());
+    print_kernels(options, resolved, &files);
 }
 
 }  // namespace

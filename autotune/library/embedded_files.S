@@ -14,5 +14,6 @@
     embed kEmbeddedArmRuntimeArchive, ARM_RUNTIME_ARCHIVE
     embed kEmbeddedApiHeader, API_HEADER
     embed kEmbeddedShippedDatabase, SHIPPED_DATABASE
+    embed kEmbeddedReportPage, REPORT_PAGE
 
     .section .note.GNU-stack, "", %progbits

@@ -10,6 +10,8 @@ extern const char kEmbeddedApiHeader[];
 extern const char kEmbeddedApiHeaderEnd[];
 extern const char kEmbeddedShippedDatabase[];
 extern const char kEmbeddedShippedDatabaseEnd[];
+extern const char kEmbeddedReportPage[];
+extern const char kEmbeddedReportPageEnd[];
 }
 
 namespace normforge {
@@ -28,6 +30,10 @@ std::string_view embedded_api_header() {
 
 std::string_view embedded_shipped_database() {
     return {kEmbeddedShippedDatabase, kEmbeddedShippedDatabaseEnd};
+}
+
+std::string_view embedded_report_page() {
+    return {kEmbeddedReportPage, kEmbeddedReportPageEnd};
 }
 
 }  // namespace normforge

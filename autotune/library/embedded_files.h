@@ -17,4 +17,7 @@ std::string_view embedded_api_header();
 // The tuning database that is made of autotune/shipped.
 std::string_view embedded_shipped_database();
 
+// autotune/report/page.html with its style and scripts.
+std::string_view embedded_report_page();
+
 }  // namespace normforge
