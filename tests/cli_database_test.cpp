@@ -72,6 +72,24 @@ TEST_F(CliDatabaseTest, CsvHasALineForEachTrial) {
     EXPECT_PRED_FORMAT2(IsSubstring, "," + json((330.1 / 340.2 + 335.3 / 345.7) / 2).dump() + ",", quoted);
 }
 
+TEST_F(CliDatabaseTest, ImportMergeAndPruneAsJsonTellTheSame) {
+    done("db export {}/a.db --out {}/a.json");
+    EXPECT_EQ(run_json("db import {}/a.json --db {}/c.db"), json::parse(R"([{"sessions": 4, "changed": 4}])"));
+    const json merged = run_json("db merge {}/all.db {}/a.db {}/b.db");
+    const json best = run_json("db best {}/all.db");
+    ASSERT_EQ(merged.size(), best.size());
+    for (size_t index = 0; index < best.size(); index++) {
+        for (const char *field : {"op", "hidden", "hardware", "target", "noise", "choices"}) {
+            EXPECT_EQ(merged[index][field], best[index][field]) << field;
+        }
+    }
+    const json pruned = run_json("db prune {}/b.db");
+    ASSERT_EQ(pruned.size(), 1u);
+    EXPECT_EQ(pruned[0]["hidden"], 4096);
+    EXPECT_NE(pruned[0]["reason"], "");
+    EXPECT_EQ(run_json("db prune {}/b.db"), json::array());
+}
+
 TEST_F(CliDatabaseTest, MergeDoesNotDependOnOrderOrRepetition) {
     done("db merge {}/ab.db {}/a.db {}/b.db");
     done("db merge {}/ba.db {}/b.db {}/a.db {}/b.db");

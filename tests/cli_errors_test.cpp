@@ -84,15 +84,19 @@ constexpr BadLine kBadLines[] = {
      "--json takes no value; see 'normforge tune --help'"},
     {"OptionUnknown", "tune --op rms_norm --hidden 8 --bogus", 2,
      "unknown option '--bogus'; see 'normforge tune --help'"},
+    {"OptionMistyped", "tune --op rms_norm --hidden 8 --efort=quick", 2,
+     "unknown option '--efort=quick' (did you mean '--effort'?); see 'normforge tune --help'"},
     {"OptionUnknownBeforeRequired", "build --bogus", 2, "unknown option '--bogus'; see 'normforge build --help'"},
     {"OptionUnknownOfProgram", "--bogus", 2, "unknown option '--bogus'; see 'normforge --help'"},
     {"ArgumentUnexpected", "tune --op rms_norm --hidden 8 more", 2,
      "unexpected argument 'more'; see 'normforge tune --help'"},
     {"CommandUnknown", "tone", 2,
-     "unknown command 'tone'; allowed: tune, build, db, inspect, bench, doctor, report, schema"},
+     "unknown command 'tone' (did you mean 'tune'?); allowed: tune, build, db, inspect, bench, doctor, report, "
+     "schema, completion"},
     {"CommandSecond", "doctor tune", 2, "unexpected argument 'tune'; see 'normforge doctor --help'"},
     {"DbCommandUnknown", "db shaw {}/text", 2,
-     "unknown command 'shaw'; allowed: show, best, verify, explain, export, import, merge, prune"},
+     "unknown command 'shaw' (did you mean 'show'?); allowed: show, best, verify, explain, export, import, merge, "
+     "prune"},
     {"DbFileMissing", "db show", 2, "FILE is required; see 'normforge db show --help'"},
     {"NameMissing", "build --op rms_norm --hidden 8 --untuned --out {}", 2, "--name is required"},
     {"OutMissing", "build --op rms_norm --hidden 8 --untuned --name n", 2, "--out is required"},
@@ -219,7 +223,7 @@ class IncompleteLineTest : public CliTest, public testing::WithParamInterface<In
 INSTANTIATE_TEST_SUITE_P(
     All, IncompleteLineTest,
     testing::Values(Incomplete{"Program", "", "Usage: normforge COMMAND",
-                               "allowed: tune, build, db, inspect, bench, doctor, report, schema"},
+                               "allowed: tune, build, db, inspect, bench, doctor, report, schema, completion"},
                     Incomplete{"Db", "db", "Usage: normforge db COMMAND",
                                "allowed: show, best, verify, explain, export, import, merge, prune"}),
     [](const auto &test) { return std::string(test.param.name); });

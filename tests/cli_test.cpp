@@ -123,7 +123,8 @@ TEST_F(CliTest, ManifestIsTunedAndBuilt) {
 
 // So many rows that no memory holds them.
 constexpr const char *kOneImpossible =
-    R"({"defaults": {"op": "rms_norm"}, "problems": [{"hidden": 33554432, "rows": 33554432}, {"hidden": 4, "rows": 1}]})";
+    R"({"defaults": {"op": "rms_norm", "rows": 1},
+        "problems": [{"hidden": 33554432, "rows": 33554432}, {"hidden": 4}]})";
 
 TEST_F(CliTest, AProblemThatFailsDoesNotKeepOthersFromBeingTuned) {
     folder.write("norms.json", kOneImpossible);
@@ -216,6 +217,24 @@ TEST_P(BuildTest, WritesALibraryAndItsHeader) {
     EXPECT_FALSE(std::filesystem::exists(folder / "default.db"));
 }
 
+TEST_F(CliTest, BuildTellsAsJsonWhatItWrote) {
+    const json built = run_json("build --quiet --op rms_norm --hidden 8,24 --name norms --out {}/out");
+    ASSERT_EQ(built.size(), 2u);
+    EXPECT_EQ(built[1]["hidden"], 24);
+    EXPECT_EQ(built[1]["step"], "heuristic");
+    EXPECT_EQ(built[1]["library"], (folder / "out/libnorms.a").string());
+}
+
+TEST_F(CliTest, QuietCommandsTellNothing) {
+    for (const char *line : {"build --quiet --op rms_norm --hidden 8 --name norms --out {}/out",
+                             "bench --quiet --json --op rms_norm --hidden 8 --rows 1"}) {
+        const Outcome outcome = run(line);
+        EXPECT_EQ(outcome.status, 0);
+        EXPECT_EQ(outcome.errors, "");
+        EXPECT_TRUE(outcome.output.empty() || outcome.output.starts_with("[")) << outcome.output;
+    }
+}
+
 class InspectTest : public CliTest, public testing::WithParamInterface<const char *> {};
 
 INSTANTIATE_TEST_SUITE_P(Form, InspectTest, testing::Values("stmt", "asm", "bitcode"),
@@ -289,7 +308,7 @@ class HelpTest : public CliTest, public testing::WithParamInterface<const char *
 INSTANTIATE_TEST_SUITE_P(Command, HelpTest,
                          testing::Values("", "tune", "build", "db", "db show", "db best", "db verify",
                                          "db explain", "db export", "db import", "db merge", "db prune", "inspect",
-                                         "bench", "doctor", "report", "schema"));
+                                         "bench", "doctor", "report", "schema", "completion"));
 
 TEST_P(HelpTest, FitsATerminal) {
     const Outcome outcome = run(std::string(GetParam()) + " --help");

@@ -26,12 +26,14 @@ struct BenchOptions {
         : problems(command, ProblemOptions::Count::several), rows(command, "Numbers of rows to time"),
           db(command) {
         add_flag(command, "--json", json, kJsonHelp);
+        add_flag(command, "--quiet", quiet, "Do not tell that there is no database yet");
     }
 
     ProblemOptions problems;
     RowsOption rows;
     DatabaseOption db;
     bool json = false;
+    bool quiet = false;
 };
 
 struct Figures {
@@ -63,7 +65,7 @@ void bench(const BenchOptions &options) {
     std::vector<NormProblem> problems;
     std::ranges::transform(timed, std::back_inserter(problems), &ProblemRows::problem);
     const Halide::Target target = kernel_target("host");
-    const std::optional<Database> database = options.db.open_read_only();
+    const std::optional<Database> database = options.db.open_read_only(options.quiet);
     const std::vector<ResolvedKernel> tuned = resolve(problems, {target}, known_databases(database));
     const std::vector<ResolvedKernel> untuned = resolve(problems, {target}, {});
     Json all = Json::array();

@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <memory>
 
+#include "autotune/base/enum_text.h"
 #include "autotune/cli/commands.h"
+#include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/standard_streams.h"
@@ -22,6 +26,8 @@ struct BuildOptions {
         add_flag(command, "--shared", shared, "Write lib<name>.so instead of lib<name>.a; needs a C compiler");
         add_flag(command, "--untuned", untuned, "Use the heuristic's schedules and no database")
             ->excludes(command.get_option("--db"));
+        add_flag(command, "--json", json, kJsonHelp);
+        add_flag(command, "--quiet", quiet, "Print nothing but errors and what --json asks for");
     }
 
     ProblemOptions problems;
@@ -31,7 +37,28 @@ struct BuildOptions {
     std::string out;
     bool shared = false;
     bool untuned = false;
+    bool json = false;
+    bool quiet = false;
 };
+
+void print_kernels(const std::vector<ResolvedKernel> &kernels) {
+    for (const ResolvedKernel &each : kernels) {
+        print("{} on {}\n  {}\n", to_text(each.problem), target_name(each.target), each.source);
+    }
+}
+
+Json kernels_json(const std::vector<ResolvedKernel> &kernels, const std::string &library) {
+    Json all = Json::array();
+    for (const ResolvedKernel &each : kernels) {
+        Json json = json_of(each.problem);
+        json.update({{"target", target_name(each.target)},
+                     {"step", name_of(kLadderSteps, each.step)},
+                     {"source", each.source},
+                     {"library", library}});
+        all.push_back(json);
+    }
+    return all;
+}
 
 void build(const BuildOptions &options) {
     const std::vector<NormProblem> problems = options.problems.problems();
@@ -39,7 +66,8 @@ void build(const BuildOptions &options) {
     if (options.out.empty()) {
         throw UsageError("--out: it is empty; allowed: a folder, . for this one");
     }
-    const std::optional<Database> database = options.untuned ? std::nullopt : options.db.open_read_only();
+    const std::optional<Database> database =
+        options.untuned ? std::nullopt : options.db.open_read_only(options.quiet);
     const std::vector<ResolvedKernel> resolved =
         resolve(problems, targets, options.untuned ? KnownDatabases() : known_databases(database));
     std::vector<LibraryKernel> kernels;
@@ -51,11 +79,14 @@ void build(const BuildOptions &options) {
     }
     write_library(options.name, options.out,
                   options.shared ? LibraryKind::shared_library : LibraryKind::static_library, kernels);
-    for (const ResolvedKernel &each : resolved) {
-        print("{} on {}\n  {}\n", to_text(each.problem), target_name(each.target), each.source);
-    }
     const std::string start = std::filesystem::path(options.out) / "";
-    print("wrote {0}lib{1}.{2} and {0}{1}.h\n", start, options.name, options.shared ? "so" : "a");
+    const std::string library = fmt::format("{}lib{}.{}", start, options.name, options.shared ? "so" : "a");
+    if (options.json) {
+        print_json(kernels_json(resolved, library));
+    } else if (!options.quiet) {
+        print_kernels(resolved);
+        print("wrote {} and {}{}.h\n", library, start, options.name);
+    }
 }
 
 }  // namespace

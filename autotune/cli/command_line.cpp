@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "autotune/base/nearest_name.h"
 #include "autotune/cli/help_text.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/standard_streams.h"
@@ -53,10 +54,20 @@ std::string full_name(const CLI::App &command) {
     return (command.get_parent() ? full_name(*command.get_parent()) + " " : "") + command.get_name();
 }
 
-std::string names_of_commands(const CLI::App &command) {
-    std::string names;
+std::vector<std::string> names_of_commands(const CLI::App &command) {
+    std::vector<std::string> names;
     for (const CLI::App *each : command.get_subcommands({})) {
-        names += (names.empty() ? "" : ", ") + each->get_name();
+        names.push_back(each->get_name());
+    }
+    return names;
+}
+
+std::vector<std::string> names_of_options(const CLI::App &command) {
+    std::vector<std::string> names;
+    for (const CLI::Option *option : command.get_options()) {
+        for (const std::string &name : option->get_lnames()) {
+            names.push_back("--" + name);
+        }
     }
     return names;
 }
@@ -70,12 +81,15 @@ std::string explain(CLI::App &program, const CLI::ParseError &error) {
     const CLI::App &command = given_command(program);
     if (const std::vector<std::string> unknown = program.remaining(true); !unknown.empty()) {
         const std::string &text = unknown.front();
-        const std::string commands = names_of_commands(command);
+        const std::vector<std::string> commands = names_of_commands(command);
         if (text.starts_with('-')) {
-            return fmt::format("unknown option '{}'", text) + see_help(command);
+            const std::string name = text.substr(0, text.find('='));
+            return fmt::format("unknown option '{}'{}", text, suggestion(name, names_of_options(command))) +
+                   see_help(command);
         }
         return commands.empty() ? fmt::format("unexpected argument '{}'", text) + see_help(command)
-                                : fmt::format("unknown command '{}'; allowed: {}", text, commands);
+                                : fmt::format("unknown command '{}'{}; allowed: {}", text,
+                                              suggestion(text, commands), fmt::join(commands, ", "));
     }
     if (dynamic_cast<const CLI::ArgumentMismatch *>(&error)) {
         // The message begins with the option, a flag there without its dashes.
@@ -105,6 +119,7 @@ Run parse_command_line(int argc, char **argv) {
     add_doctor_command(program, run);
     add_report_command(program, run);
     add_schema_command(program, run);
+    add_completion_command(program, run);
     program.footer(kProgramFooter);  // after the commands, which would inherit it
     program.require_subcommand(0, 1);
     add_help_option(program);
@@ -118,9 +133,9 @@ Run parse_command_line(int argc, char **argv) {
         throw UsageError(explain(program, error));
     }
     const CLI::App &command = given_command(program);
-    if (const std::string names = names_of_commands(command); !names.empty()) {
+    if (const std::vector<std::string> names = names_of_commands(command); !names.empty()) {
         std::fputs(program.help().c_str(), stderr);
-        throw UsageError("a command is required; allowed: " + names);
+        throw UsageError(fmt::format("a command is required; allowed: {}", fmt::join(names, ", ")));
     }
     return [owner, run] { run(); };  // which reads options that the program owns
 }

@@ -15,6 +15,7 @@ void add_inspect_command(CLI::App &program, Run &run);
 void add_bench_command(CLI::App &program, Run &run);
 void add_doctor_command(CLI::App &program, Run &run);
 void add_report_command(CLI::App &program, Run &run);
+void add_completion_command(CLI::App &program, Run &run);
 void add_schema_command(CLI::App &program, Run &run);
 
 }  // namespace normforge

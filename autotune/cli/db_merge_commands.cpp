@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "autotune/cli/db_commands.h"
+#include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/library/pending_file.h"
@@ -17,6 +18,7 @@ namespace {
 struct MergeOptions {
     std::string out;
     std::vector<std::string> files;
+    bool json = false;
 };
 
 bool is_among(const std::string &path, const std::vector<std::string> &files) {
@@ -24,6 +26,17 @@ bool is_among(const std::string &path, const std::vector<std::string> &files) {
         std::error_code error;
         return std::filesystem::equivalent(path, file, error);
     });
+}
+
+Json decisions_json(const std::vector<Decision> &decisions) {
+    Json all = Json::array();
+    for (const auto &[session, trials, selection] : decisions) {
+        Json json = json_of(session.problem);
+        json.update({{"hardware", session.hardware_signature}, {"target", session.target}});
+        json.update(json_of(selection));
+        all.push_back(json);
+    }
+    return all;
 }
 
 void merge(const MergeOptions &options) {
@@ -40,23 +53,29 @@ void merge(const MergeOptions &options) {
         evidence = join(std::move(evidence), Database::open_read_only(file).evidence());
     }
     PendingFile out(options.out);
+    std::vector<Decision> decisions;
     {
         Database merged = Database::open(out.temporary_path());
         merged.add(evidence);
-        for (const auto &[session, trials, selection] : best_decisions(merged)) {
-            print("{}\n  {}, {}\n", to_text(session.problem), session.hardware_signature, session.target);
-            for (const Choice &choice : selection.choices) {
-                print("    rows={:<6} {}  {:.2f}x the heuristic\n", choice.rows, choice.knobs, 1 / choice.ratio);
-            }
-        }
+        decisions = best_decisions(merged);
     }
     out.commit();
+    if (options.json) {
+        return print_json(decisions_json(decisions));
+    }
+    for (const auto &[session, trials, selection] : decisions) {
+        print("{}\n  {}, {}\n", to_text(session.problem), session.hardware_signature, session.target);
+        for (const Choice &choice : selection.choices) {
+            print("    rows={:<6} {}  {:.2f}x the heuristic\n", choice.rows, choice.knobs, 1 / choice.ratio);
+        }
+    }
     print("wrote {}: {} sessions of {} files\n", options.out, evidence.size(), options.files.size());
 }
 
 struct PruneOptions {
     std::string file;
     bool dry_run = false;
+    bool json = false;
 };
 
 void prune(const PruneOptions &options) {
@@ -67,14 +86,24 @@ void prune(const PruneOptions &options) {
         database.emplace(Database::open(options.file));
     }
     std::vector<int64_t> ids;
+    Json all = Json::array();
     for (const auto &[session, reason] : prunable_sessions(*database)) {
-        print("{} of {}: {}\n", to_text(session.problem), session.started, reason);
         ids.push_back(session.id);
+        if (options.json) {
+            all.push_back(json_of(session.problem));
+            all.back().update({{"uuid", session.uuid}, {"started", session.started}, {"reason", reason}});
+        } else {
+            print("{} of {}: {}\n", to_text(session.problem), session.started, reason);
+        }
     }
     if (!options.dry_run && !ids.empty()) {
         database->remove(ids);
     }
-    print("{} {} sessions\n", options.dry_run ? "would remove" : "removed", ids.size());
+    if (options.json) {
+        print_json(all);
+    } else {
+        print("{} {} sessions\n", options.dry_run ? "would remove" : "removed", ids.size());
+    }
 }
 
 }  // namespace
@@ -88,6 +117,7 @@ void add_db_merge_command(CLI::App &db, Run &run) {
         "The database to write; appears when it is whole. It may be one of the files, which it then replaces")
         ->required();
     command.add_option("FILE", options->files, "The databases to read")->type_name("FILE...")->required();
+    add_flag(command, "--json", options->json, kJsonHelp);
     command.footer("The order of the files does not matter, nor whether a session is in several.\n\n"
                    "Example:\n  normforge db merge all.db node1.db node2.db");
     command.callback([options, &run] { run = [options] { merge(*options); }; });
@@ -100,6 +130,7 @@ void add_db_prune_command(CLI::App &db, Run &run) {
     auto options = std::make_shared<PruneOptions>();
     add_value(command, "FILE", "FILE", options->file, "The database")->required();
     add_flag(command, "--dry-run", options->dry_run, "Only print what would be removed");
+    add_flag(command, "--json", options->json, kJsonHelp);
     command.footer("Example:\n  normforge db prune tuning.db --dry-run");
     command.callback([options, &run] { run = [options] { prune(*options); }; });
 }

@@ -4,6 +4,7 @@
 
 #include "autotune/base/text_file.h"
 #include "autotune/cli/db_commands.h"
+#include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/cli/trial_csv.h"
@@ -47,10 +48,12 @@ struct ImportOptions {
     explicit ImportOptions(CLI::App &command) {
         add_value(command, "JSON", "JSON", json, "What db export wrote")->required();
         db.emplace(command);
+        add_flag(command, "--json", as_json, kJsonHelp);
     }
 
     std::string json;
     std::optional<DatabaseOption> db;
+    bool as_json = false;
 };
 
 void import_database(const ImportOptions &options) {
@@ -58,7 +61,12 @@ void import_database(const ImportOptions &options) {
         from_json(read_text_file(options.json), fmt::format("tuning export '{}'", options.json));
     Database database = Database::open(options.db->path());
     const int64_t changed = database.add(evidence);
-    print("{} sessions, {} of them new or more complete\n", evidence.size(), changed);
+    if (options.as_json) {
+        const Json counts = {{"sessions", evidence.size()}, {"changed", changed}};
+        print_json(Json::array({counts}));
+    } else {
+        print("{} sessions, {} of them new or more complete\n", evidence.size(), changed);
+    }
 }
 
 }  // namespace
@@ -69,8 +77,9 @@ void add_db_transfer_commands(CLI::App &db, Run &run) {
     auto export_options = std::make_shared<ExportOptions>();
     add_value(export_command, "FILE", "FILE", export_options->file, "The database")->required();
     add_value(export_command, "--out", "FILE", export_options->out, "Where to; by default standard output");
-    add_value(export_command, "--format", "FORM", export_options->form,
-              "json, which db import reads; csv, a line for each trial with its medians");
+    add_value(
+        export_command, "--format", "FORM", export_options->form,
+        "In which form: json, csv; db import reads json, and csv has a line for each trial with its medians");
     add_flag(export_command, "--best", export_options->best,
              "Only what decides which schedules are best: few trials of few sessions");
     export_command.footer("Examples:\n  normforge db export tuning.db --out tuning.json\n"

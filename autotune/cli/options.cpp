@@ -110,10 +110,12 @@ std::string DatabaseOption::path() const {
     return option_->count() > 0 ? path_ : default_database_path();
 }
 
-std::optional<Database> DatabaseOption::open_read_only() const {
+std::optional<Database> DatabaseOption::open_read_only(bool quiet) const {
     if (option_->count() == 0 && !std::filesystem::exists(path())) {
-        note(fmt::format("there is no tuning database '{}' yet, so schedules are shipped ones or the heuristic's",
-                         path()));
+        if (!quiet) {
+            note(fmt::format(
+                "there is no tuning database '{}' yet, so schedules are shipped ones or the heuristic's", path()));
+        }
         return std::nullopt;
     }
     return Database::open_read_only(path());

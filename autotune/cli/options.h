@@ -95,8 +95,9 @@ public:
     explicit DatabaseOption(CLI::App &command);
     std::string path() const;
 
-    // Nothing, and a note on standard error, where no --db is given and the default file does not exist.
-    std::optional<Database> open_read_only() const;
+    // Nothing, and a note on standard error unless quiet, where no --db is given and the default file does not
+    // exist.
+    std::optional<Database> open_read_only(bool quiet = false) const;
 
 private:
     std::string path_;
