@@ -146,7 +146,8 @@ TEST_F(CliTest, ManifestIsTunedAndBuilt) {
 
 // So many rows that no memory holds them.
 constexpr const char *kOneImpossible =
-    R"({"defaults": {"op": "rms_norm"}, "problems": [{"hidden": 33554432, "rows": 33554432}, {"hidden": 4, "rows": 1}]})";
+    R"({"defaults": {"op": "rms_norm", "rows": 1},
+        "problems": [{"hidden": 33554432, "rows": 33554432}, {"hidden": 4}]})";
 
 TEST_F(CliTest, AProblemThatFailsDoesNotKeepOthersFromBeingTuned) {
     folder.write("norms.json", kOneImpossible);

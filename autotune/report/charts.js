@@ -36,7 +36,8 @@ function linearScale(low, high, wanted = 5) {
     for (let i = Math.ceil(low / step); i * step <= high * (1 + 1e-12); i++) {
         ticks.push(i * step);
     }
-    const digits = step >= 5 ? 0 : Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) + (step / power === 2.5 ? 1 : 0);
+    const own = step / power === 2.5 ? 1 : 0;
+    const digits = step >= 5 ? 0 : own + Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
     return {place: value => (value - low) / (high - low), ticks, format: value => value.toFixed(digits)};
 }
 

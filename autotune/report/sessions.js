@@ -144,8 +144,8 @@ function addFigures(parent, session) {
                }
            });
     panels('Noise',
-           'The heuristic\'s kernel against itself: what lies in the grey band counts as a tie. Hollow marks lie ' +
-               'beyond the figure.',
+           'The heuristic\'s kernel against itself: what lies in the grey band counts as a tie. Hollow marks ' +
+               'lie beyond the figure.',
            (place, rows, candidates, title) => {
                if (rows.noise.length > 0) {
                    const words = 'one mark for each block of samples';
