@@ -7,6 +7,7 @@
 #include "autotune/cli/standard_streams.h"
 #include "autotune/library/library_writer.h"
 #include "autotune/search/resolver.h"
+#include "schedules/gpu_space.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -15,7 +16,8 @@ namespace {
 
 struct BuildOptions {
     explicit BuildOptions(CLI::App &command)
-        : problems(command, ProblemOptions::Count::several), targets(command), db(command) {
+        : problems(command, ProblemOptions::Count::several), targets(command, TargetsOption::Cuda::allowed),
+          db(command) {
         add_value(command, "--name", "NAME", name, "Name of the library and its header: lib<name>.a, <name>.h")
             ->required();
         add_value(command, "--out", "FOLDER", out, "Where to write them; made if it is missing")->required();
@@ -39,7 +41,14 @@ void build(const BuildOptions &options) {
     if (options.out.empty()) {
         throw UsageError("--out: it is empty; allowed: a folder, . for this one");
     }
-    const std::optional<Database> database = options.untuned ? std::nullopt : options.db.open_read_only();
+    std::vector<LibraryCudaKernel> cuda_kernels;
+    if (options.targets.has_cuda()) {
+        for (const NormProblem &problem : problems) {
+            cuda_kernels.push_back({problem, gpu_heuristic(problem), "heuristic"});
+        }
+    }
+    const std::optional<Database> database =
+        options.untuned || targets.empty() ? std::nullopt : options.db.open_read_only();
     const std::vector<ResolvedKernel> resolved =
         resolve(problems, targets, options.untuned ? KnownDatabases() : known_databases(database));
     std::vector<LibraryKernel> kernels;
@@ -50,9 +59,13 @@ void build(const BuildOptions &options) {
         }
     }
     write_library(options.name, options.out,
-                  options.shared ? LibraryKind::shared_library : LibraryKind::static_library, kernels);
+                  options.shared ? LibraryKind::shared_library : LibraryKind::static_library, kernels,
+                  cuda_kernels);
     for (const ResolvedKernel &each : resolved) {
         print("{} on {}\n  {}\n", to_text(each.problem), target_name(each.target), each.source);
+    }
+    for (const LibraryCudaKernel &each : cuda_kernels) {
+        print("{} on {}\n  {}\n", to_text(each.problem), kCudaTarget, each.source);
     }
     const std::string start = std::filesystem::path(options.out) / "";
     print("wrote {0}lib{1}.{2} and {0}{1}.h\n", start, options.name, options.shared ? "so" : "a");
@@ -69,7 +82,9 @@ void add_build_command(CLI::App &program, Run &run) {
                    "  normforge build --op layer_norm,rms_norm --hidden 1024,4096 --name norms \\\n"
                    "      --out build\n"
                    "  normforge build --op rms_norm --hidden 4096 --untuned --name norms --out . \\\n"
-                   "      --target x86-64-linux-avx2-fma-f16c,x86-64-linux");
+                   "      --target x86-64-linux-avx2-fma-f16c,x86-64-linux\n"
+                   "  normforge build --op rms_norm --hidden 4096 --dtype bf16 --name norms --out . \\\n"
+                   "      --target host,cuda");
     auto options = std::make_shared<BuildOptions>(command);
     command.callback([options, &run] { run = [options] { build(*options); }; });
 }
