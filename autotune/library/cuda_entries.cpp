@@ -3,26 +3,21 @@
 #include <set>
 #include <string>
 
-#include "generators/gpu_emit.h"
 #include "runtime/user_error.h"
 
 namespace normforge {
 
-namespace {
-
-TableCudaCode code_of(const GpuKernelSpec &spec, int alignment) {
+TableCudaCode cuda_code(const GpuKernelSpec &spec) {
     GpuKernel kernel = emit_cuda(spec);
     return {std::move(kernel.ptx),
             kernel_symbol(spec),
             std::move(kernel.launch.parameters),
-            alignment,
+            spec.alignment == GpuAlignment::vector ? thread_values(spec.problem, spec.knobs).vector : 1,
             spec.knobs.rows,
             kernel.launch.threads_x,
             kernel.launch.threads_y,
             kernel.launch.shared_bytes};
 }
-
-}  // namespace
 
 std::vector<TableCudaEntry> cuda_entries(const std::vector<LibraryCudaKernel> &kernels) {
     std::vector<TableCudaEntry> entries;
@@ -32,11 +27,10 @@ std::vector<TableCudaEntry> cuda_entries(const std::vector<LibraryCudaKernel> &k
             throw UserError("two CUDA kernels for " + to_text(kernel.problem) + "; allowed is one");
         }
         TableCudaEntry entry{kernel.problem, kCudaTarget, to_text(kernel.knobs), kernel.source, {}};
-        const int vector = thread_values(kernel.problem, kernel.knobs).vector;
-        if (vector > 1) {
-            entry.codes.push_back(code_of({kernel.problem, kernel.knobs, GpuAlignment::vector}, vector));
+        if (thread_values(kernel.problem, kernel.knobs).vector > 1) {
+            entry.codes.push_back(cuda_code({kernel.problem, kernel.knobs, GpuAlignment::vector}));
         }
-        entry.codes.push_back(code_of({kernel.problem, kernel.knobs, GpuAlignment::value}, 1));
+        entry.codes.push_back(cuda_code({kernel.problem, kernel.knobs, GpuAlignment::value}));
         entries.push_back(std::move(entry));
     }
     return entries;
