@@ -13,7 +13,8 @@ namespace normforge {
 namespace {
 
 GeneratorParams generator_params(const GpuKernelSpec &spec) {
-    return {{"gpu", to_text(spec.knobs)}};
+    return {{"gpu", to_text(spec.knobs)},
+            {"gpu_alignment", spec.alignment == GpuAlignment::vector ? "vector" : "value"}};
 }
 
 // Halide has no feature for newer GPUs; they take PTX for older ones.
@@ -28,13 +29,14 @@ Halide::Target device_target() {
 }  // namespace
 
 std::string kernel_symbol(const GpuKernelSpec &spec) {
-    return hashed_symbol(spec.problem, to_text(spec.knobs) + " sm_80");
+    return hashed_symbol(spec.problem, to_text(spec.knobs) + " sm_80" +
+                                           (spec.alignment == GpuAlignment::vector ? "" : " any alignment"));
 }
 
-std::string emit_ptx(const GpuKernelSpec &spec) {
+GpuKernel emit_cuda(const GpuKernelSpec &spec) {
     const std::string symbol = kernel_symbol(spec);
-    std::string code =
-        lower(spec.problem, generator_params(spec), device_target(), symbol, Halide::OutputFileType::device_code);
+    const Halide::Module module = lowered_module(spec.problem, generator_params(spec), device_target(), symbol);
+    std::string code = compiled(module, Halide::OutputFileType::device_code);
     // Halide names the kernel after its loop over blocks.
     const std::string directive = ".visible .entry ";
     const size_t begin = code.find(directive);
@@ -55,7 +57,21 @@ std::string emit_ptx(const GpuKernelSpec &spec) {
                              "\n// threads of a block: " + std::to_string(needs.threads) +
                              "\n// bytes of shared memory, at most: " + std::to_string(needs.shared_bytes) +
                              "\n// bytes moved for a row: " + std::to_string(needs.row_bytes) + "\n";
-    return text + code;
+    return {text + code, gpu_launch(module, spec.problem)};
+}
+
+std::string emit_ptx(const GpuKernelSpec &spec) {
+    return emit_cuda(spec).ptx;
+}
+
+// Its devices need not have f16.
+Halide::Target opencl_target() {
+    return kernel_target("x86-64-linux").with_feature(Halide::Target::OpenCL);
+}
+
+std::string emit_opencl(const GpuKernelSpec &spec) {
+    return lower(spec.problem, generator_params(spec), opencl_target(), kernel_symbol(spec) + "_opencl",
+                 Halide::OutputFileType::device_code);
 }
 
 std::string emit_gpu_stmt(const GpuKernelSpec &spec) {

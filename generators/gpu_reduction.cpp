@@ -6,9 +6,41 @@ namespace normforge {
 
 using namespace Halide;
 
-GpuReduction::GpuReduction(GpuStages &stages, const ThreadValues &values)
-    : stages_(stages), values_(values), warps_(values.threads / kWarpThreads) {
+namespace {
+
+using Values = GpuReduction::Values;
+
+Values sum_of(const Values &a, const Values &b) {
+    Values result;
+    for (size_t m = 0; m < a.size(); m++) {
+        result.push_back(a[m] + b[m]);
+    }
+    return result;
+}
+
+Values maximum_of(const Values &a, const Values &b) {
+    return {max(a[0], b[0])};
+}
+
+}  // namespace
+
+GpuReduction::GpuReduction(const NormProblem &problem, const GpuKnobs &knobs, const NormValues &values,
+                           GpuStages &stages)
+    : norm_values_(values), stages_(stages), values_(thread_values(problem, knobs)),
+      reads_vectors_(knobs.place != kRegisters && values_.vector > 1), warps_(knobs.warps) {
     stages_.sections.emplace_back();
+    const auto &[v, c, l, w, r] = stages_.vars;
+    stages_.row = Func("row");
+    const Values addends = norm_values_.addends(place(v, c), r);
+    stages_.row(v, c, l, w, r) = values_.are_sums ? Tuple(norm_values_.sum_of(addends)) : Tuple(addends);
+}
+
+Expr GpuReduction::held(const Expr &v, const Expr &c) const {
+    return h_of(stages_.row(v, c, stages_.vars.l, stages_.vars.w, stages_.vars.r));
+}
+
+Expr GpuReduction::h_of(const FuncRef &held) const {
+    return values_.are_sums ? Expr(held) : norm_values_.sum_of(elements(held));
 }
 
 Expr GpuReduction::place(const Expr &v, const Expr &c) const {
@@ -54,25 +86,41 @@ Func GpuReduction::known(const std::string &name, const std::function<Values()> 
 }
 
 Func GpuReduction::over_values(const std::string &name, const Terms &terms, const Combine &combine) {
-    const auto &[v, c, l, w, r] = stages_.vars;
-    Values zeros = terms(0, 0);
+    Values zeros = terms(0.0f, 0);
     for (Expr &zero : zeros) {
         zero = cast(zero.type(), 0);
     }
     Func f = add(name, zeros);
-    ThreadValue &added = section().values.back();
     if (values_.full_chunks > 0) {
-        RDom k(0, values_.vector, 0, values_.full_chunks, name + "_place");
-        f(l, w, r) = Tuple(combine(elements(f(l, w, r)), terms(k.x, k.y)));
-        added.updates.push_back({k.x, k.y, values_.full_chunks});
+        update(f, terms, combine, 0, values_.full_chunks);
     }
     if (values_.tail_vectors > 0) {
-        RDom k(0, values_.vector, name + "_tail");
-        k.where(thread() < values_.tail_vectors);
-        f(l, w, r) = Tuple(combine(elements(f(l, w, r)), terms(k.x, values_.full_chunks)));
-        added.updates.push_back({k.x, RVar(), 0});
+        update(f, terms, combine, values_.full_chunks, 1);
     }
     return f;
+}
+
+// The last of the section's values takes what these chunks have.
+void GpuReduction::update(Func f, const Terms &terms, const Combine &combine, int first_chunk, int chunks) {
+    const auto &[v, c, l, w, r] = stages_.vars;
+    RDom k(0, values_.vector, first_chunk, chunks, f.name() + "_place");
+    if (first_chunk == values_.full_chunks) {
+        k.where(thread() < values_.tail_vectors);
+    }
+    ThreadUpdate added{k.x, k.y, chunks, {}};
+    Func row = stages_.row;
+    if (reads_vectors_) {
+        added.vector = Func(f.name() + "_vector");
+        added.vector(v, c, l, w, r) = Tuple(elements(row(v, c, l, w, r)));
+        row = added.vector;
+    }
+    f(l, w, r) = Tuple(combine(elements(f(l, w, r)), terms(h_of(row(k.x, k.y, l, w, r)), place(k.x, k.y))));
+    section().values.back().updates.push_back(added);
+}
+
+Func GpuReduction::sums(const std::string &name, const std::function<Values(const Expr &h)> &terms) {
+    return over_values(
+        name, [&](const Expr &h, const Expr &) { return terms(h); }, sum_of);
 }
 
 // Afterwards every lane has the values of all `lanes` that begin at it, in turn.
@@ -97,6 +145,18 @@ void GpuReduction::merge(const std::string &name, const Func &of_thread, const M
         stages_.sections.emplace_back();
     }
     totals_[name] = total;
+}
+
+void GpuReduction::merge_sums(const std::string &name, const Func &of_thread) {
+    merge(name, of_thread, [](const Values &a, const Values &b, int) { return sum_of(a, b); });
+}
+
+void GpuReduction::merge_largest_magnitude(const std::string &name, const Value &value) {
+    const auto terms = [&](const Expr &h, const Expr &i) {
+        return Values{reinterpret<int32_t>(value(h, i)) & INT32_MAX};
+    };
+    merge(name, over_values(name + "_of_thread", terms, maximum_of),
+          [](const Values &a, const Values &b, int) { return maximum_of(a, b); });
 }
 
 GpuReduction::Values GpuReduction::total(const std::string &name) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "Halide.h"
+#include "generators/norm_values.h"
 #include "schedules/gpu_knobs.h"
 #include "schedules/gpu_stages.h"
 
@@ -17,11 +18,15 @@ class GpuReduction {
 public:
     using Values = std::vector<Halide::Expr>;
 
-    GpuReduction(GpuStages &stages, const ThreadValues &values);
+    // Defines the row of the stages.
+    GpuReduction(const NormProblem &problem, const GpuKnobs &knobs, const NormValues &values, GpuStages &stages);
 
-    // The place in the row of value v of the thread's vector in chunk c. In a chunk that is not full, threads
-    // without a vector have the last one once more.
-    Halide::Expr place(const Halide::Expr &v, const Halide::Expr &c) const;
+    // h of value v of the thread's vector in chunk c. In a chunk that is not full, threads without a vector have
+    // the last one once more.
+    Halide::Expr held(const Halide::Expr &v, const Halide::Expr &c) const;
+
+    // From a value of the row.
+    Halide::Expr h_of(const Halide::FuncRef &held) const;
 
     // How many values the thread has, an f32; and how many all have, or 0 if not all have as many.
     Halide::Expr count() const;
@@ -30,16 +35,20 @@ public:
     // (l, w, r): Values that a thread computes from what it knows; within a section once for each name.
     Halide::Func known(const std::string &name, const std::function<Values()> &values);
 
-    // (l, w, r): from zeros, over all values of the thread; terms has what value v of chunk c contributes.
-    using Terms = std::function<Values(const Halide::Expr &v, const Halide::Expr &c)>;
-    using Combine = std::function<Values(const Values &a, const Values &b)>;
-    Halide::Func over_values(const std::string &name, const Terms &terms, const Combine &combine);
+    // (l, w, r): the sums over all values of the thread of what each of them has, made from its h.
+    Halide::Func sums(const std::string &name, const std::function<Values(const Halide::Expr &h)> &terms);
 
     // A name's total over all threads of the row of what each of them has: of_thread is (l, w, r). merge combines
     // two sides, each of as many threads as it is told; it must give the same with its sides exchanged, so that
     // all threads get the same bits. With several warps the section ends here.
     using Merge = std::function<Values(const Values &a, const Values &b, int threads)>;
     void merge(const std::string &name, const Halide::Func &of_thread, const Merge &merge);
+    void merge_sums(const std::string &name, const Halide::Func &of_thread);
+
+    // The largest magnitude of f32 values that are made from h and its place in the row: as an int32, which is in
+    // the order of the numbers, with a NaN above all others.
+    using Value = std::function<Halide::Expr(const Halide::Expr &h, const Halide::Expr &i)>;
+    void merge_largest_magnitude(const std::string &name, const Value &value);
 
     // As a thread of the present section knows it.
     Values total(const std::string &name);
@@ -52,13 +61,21 @@ private:
         Halide::Func of_warp;  // (l, w, r), of several warps: kept for all sections that follow
     };
 
+    using Terms = std::function<Values(const Halide::Expr &h, const Halide::Expr &i)>;
+    using Combine = std::function<Values(const Values &a, const Values &b)>;
+
     Halide::Expr thread() const;
+    Halide::Expr place(const Halide::Expr &v, const Halide::Expr &c) const;
+    Halide::Func over_values(const std::string &name, const Terms &terms, const Combine &combine);
+    void update(Halide::Func f, const Terms &terms, const Combine &combine, int first_chunk, int chunks);
     GpuSection &section() { return stages_.sections.back(); }
     Halide::Func add(const std::string &name, const Values &values);
     Halide::Func merge_lanes(const std::string &name, Halide::Func f, const Merge &merge, int lanes, int threads);
 
+    const NormValues &norm_values_;
     GpuStages &stages_;
     const ThreadValues values_;
+    const bool reads_vectors_;
     const int warps_;
     std::map<std::string, std::pair<size_t, Halide::Func>> known_;
     std::map<std::string, Total> totals_;

@@ -80,8 +80,8 @@ std::vector<Operand> kernel_parameters(const NormProblem &problem) {
     return result;
 }
 
-std::string lower(const NormProblem &problem, const GeneratorParams &params, const Halide::Target &target,
-                  const std::string &function, Halide::OutputFileType type) {
+Halide::Internal::AbstractGeneratorPtr norm_generator(const NormProblem &problem, const GeneratorParams &params,
+                                                      const Halide::Target &target) {
     auto generator =
         Halide::Internal::GeneratorRegistry::create(field_text(problem.op), Halide::GeneratorContext(target));
     visit_fields(problem, [&](const std::string &name, const auto &field) {
@@ -92,17 +92,36 @@ std::string lower(const NormProblem &problem, const GeneratorParams &params, con
     for (const auto &[name, text] : params) {
         generator->set_generatorparam_value(name, text);
     }
-    MemoryFile file;
+    return generator;
+}
+
+Halide::Module lowered_module(const NormProblem &problem, const GeneratorParams &params,
+                              const Halide::Target &target, const std::string &function) {
+    const auto generator = norm_generator(problem, params, target);
 #ifdef __SANITIZE_ADDRESS__
     // The address sanitizer follows one stack; Halide otherwise lowers on one of its own.
     Halide::set_compiler_stack_size(0);
 #endif
     try {
-        generator->build_module(function).compile({{type, file.path()}});
+        return generator->build_module(function);
     } catch (const Halide::Error &error) {  // which is no std::exception
         throw CompileFailure(error.what());
     }
+}
+
+std::string compiled(const Halide::Module &module, Halide::OutputFileType type) {
+    MemoryFile file;
+    try {
+        module.compile({{type, file.path()}});
+    } catch (const Halide::Error &error) {
+        throw CompileFailure(error.what());
+    }
     return file.contents();
+}
+
+std::string lower(const NormProblem &problem, const GeneratorParams &params, const Halide::Target &target,
+                  const std::string &function, Halide::OutputFileType type) {
+    return compiled(lowered_module(problem, params, target, function), type);
 }
 
 }  // namespace normforge

@@ -15,8 +15,18 @@ namespace normforge {
 // The generator's own parameters, which a schedule is given by, as text.
 using GeneratorParams = std::map<std::string, std::string>;
 
-// What Halide makes of a problem's generator: a function of that name, as bitcode, text or device code. Throws
-// CompileFailure.
+// A problem's generator, with its parameters set.
+Halide::Internal::AbstractGeneratorPtr norm_generator(const NormProblem &problem, const GeneratorParams &params,
+                                                      const Halide::Target &target);
+
+// What Halide makes of a problem's generator: a module with a function of that name. Throws CompileFailure.
+Halide::Module lowered_module(const NormProblem &problem, const GeneratorParams &params,
+                              const Halide::Target &target, const std::string &function);
+
+// A module as bitcode, text or device code. Throws CompileFailure.
+std::string compiled(const Halide::Module &module, Halide::OutputFileType type);
+
+// Both.
 std::string lower(const NormProblem &problem, const GeneratorParams &params, const Halide::Target &target,
                   const std::string &function, Halide::OutputFileType type);
 

@@ -13,6 +13,9 @@
 #include "Halide.h"
 #include "generators/gpu_norm.h"
 #include "generators/norm_algorithm.h"
+#include "generators/plain_parameters.h"
+#include "generators/vector_nan_tests.h"
+#include "generators/wide_accesses.h"
 #include "runtime/operands.h"
 #include "runtime/user_error.h"
 #include "schedules/gpu_space.h"
@@ -84,6 +87,9 @@ public:
     // are serial.
     GeneratorParam<std::string> gpu{"gpu", ""};
 
+    // What a GPU's threads may rely on: that rows, weight and bias begin at a multiple of a vector, or of a value.
+    GeneratorParam<std::string> gpu_alignment{"gpu_alignment", "vector"};
+
     // The inputs and outputs of the problem, in the order of kOperands; outputs of one shape are one Tuple.
     void configure() {
         problem_ = read_problem();
@@ -148,8 +154,30 @@ private:
         NormStages stages =
             define_gpu_norm(problem_, chosen, inputs, ValueConversion(converts_f16(machine)), gpu_stages);
         bind_outputs(stages, inputs.rows);
-        align_for_gpu(stages, machine.has_gpu_feature() ? thread_values(problem_, chosen).vector : 1);
-        schedule_gpu(stages, gpu_stages, problem_, chosen, machine.has_gpu_feature());
+        const bool on_device = machine.has_gpu_feature();
+        const bool has_vectors = on_device && std::string(gpu_alignment) == "vector";
+        align_for_gpu(stages, has_vectors ? thread_values(problem_, chosen).vector : 1);
+        schedule_gpu(stages, gpu_stages, problem_, chosen, gpu_form(machine));
+        if (on_device) {
+            add_passes(gpu_form(machine));
+        }
+    }
+
+    // Which the pipeline deletes.
+    void add_passes(GpuForm form) {
+        Halide::Pipeline norm = this->get_pipeline();
+        if (form == GpuForm::barriers) {
+            norm.add_custom_lowering_pass(new VectorNanTests);
+        } else {
+            norm.add_custom_lowering_pass(new WideAccesses);
+            norm.add_custom_lowering_pass(new PlainParameters);
+        }
+    }
+
+    static GpuForm gpu_form(const Halide::Target &machine) {
+        return !machine.has_gpu_feature()                    ? GpuForm::serial
+               : machine.has_feature(Halide::Target::OpenCL) ? GpuForm::barriers
+                                                             : GpuForm::warps;
     }
 
     // Vectors of that many values begin at a multiple of their size.

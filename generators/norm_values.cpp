@@ -11,15 +11,24 @@ using namespace Halide;
 NormValues::NormValues(const NormProblem &problem, const NormInputs &inputs, const ValueConversion &conversion)
     : problem_(problem), inputs_(inputs), conversion_(conversion), h_("h") {
     const Var i("i"), r("r");
-    if (!has(OperandId::x)) {
-        h_(i, r) = value(OperandId::sum, i, r);
-        return;
-    }
-    Expr sum = value(OperandId::x, i, r);
+    h_(i, r) = sum_of(addends(i, r));
+}
+
+std::vector<Expr> NormValues::addends(const Expr &i, const Expr &r) const {
+    std::vector<Expr> result = {inputs_.funcs.at(has(OperandId::x) ? OperandId::x : OperandId::sum)(i, r)};
     if (has(OperandId::residual)) {
-        sum = rounded(sum + value(OperandId::residual, i, r), problem.statistics);
+        result.push_back(inputs_.funcs.at(OperandId::residual)(i, r));
     }
-    h_(i, r) = sum;
+    return result;
+}
+
+Expr NormValues::sum_of(const std::vector<Expr> &addends) const {
+    auto next = addends.begin();
+    if (!has(OperandId::x)) {
+        return load(OperandId::sum, *next);
+    }
+    Expr x = load(OperandId::x, *next++);
+    return has(OperandId::residual) ? rounded(x + load(OperandId::residual, *next), problem_.statistics) : x;
 }
 
 Expr NormValues::load(OperandId id, const Expr &stored) const {

@@ -12,6 +12,10 @@ public:
     // (i, r): what is normalised. Of backward the stored sum, where there is one.
     const Halide::Func &h() const { return h_; }
 
+    // h in two steps: the operands that it is the sum of, as they are stored, and their sum.
+    std::vector<Halide::Expr> addends(const Halide::Expr &i, const Halide::Expr &r) const;
+    Halide::Expr sum_of(const std::vector<Halide::Expr> &addends) const;
+
     bool has(OperandId id) const { return type(id) != NF_NONE; }
     nf_dtype type(OperandId id) const { return operand_type(problem_, operand(id)); }
 

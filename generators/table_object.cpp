@@ -37,13 +37,18 @@ class TableBuilder {
 public:
     explicit TableBuilder(llvm::Module &module) : module_(module), context_(module.getContext()) {}
 
-    llvm::Constant *library(const std::vector<TableKernel> &kernels) {
-        std::vector<llvm::Constant *> entries;
-        for (const TableKernel &each : kernels) {
-            entries.push_back(kernel(each));
-        }
-        const nf_library value = {.kernel_count = std::ssize(kernels), .kernels = nullptr};
-        return variable(copy(value, {{offsetof(nf_library, kernels), array(entries, "kernels")}}), "library");
+    llvm::Constant *library(const std::vector<TableKernel> &kernels,
+                            const std::vector<TableCudaEntry> &cuda_entries) {
+        const nf_library value = {.kernel_count = std::ssize(kernels),
+                                  .kernels = nullptr,
+                                  .cuda_count = std::ssize(cuda_entries),
+                                  .cuda_entries = nullptr};
+        const auto kernel_of = [this](const TableKernel &each) { return kernel(each); };
+        const auto cuda_entry_of = [this](const TableCudaEntry &each) { return cuda_entry(each); };
+        return variable(copy(value, {{offsetof(nf_library, kernels), array(kernels, kernel_of, "kernels")},
+                                     {offsetof(nf_library, cuda_entries),
+                                      array(cuda_entries, cuda_entry_of, "cuda_entries")}}),
+                        "library");
     }
 
 private:
@@ -53,17 +58,47 @@ private:
     };
 
     llvm::Constant *kernel(const TableKernel &kernel) {
-        std::vector<llvm::Constant *> variants;
-        for (const TableVariant &each : kernel.variants) {
-            variants.push_back(variant(each));
-        }
         const nf_kernel value = {.problem = kernel.problem,
                                  .cpu_features = kernel.cpu_features,
                                  .target = nullptr,
-                                 .variant_count = std::ssize(variants),
+                                 .variant_count = std::ssize(kernel.variants),
                                  .variants = nullptr};
         return copy(value, {{offsetof(nf_kernel, target), text(kernel.target)},
-                            {offsetof(nf_kernel, variants), array(variants, "variants")}});
+                            {offsetof(nf_kernel, variants),
+                             array(
+                                 kernel.variants, [this](const TableVariant &each) { return variant(each); },
+                                 "variants")}});
+    }
+
+    llvm::Constant *cuda_entry(const TableCudaEntry &entry) {
+        const nf_cuda_entry value = {.problem = entry.problem,
+                                     .target = nullptr,
+                                     .knobs = nullptr,
+                                     .source = nullptr,
+                                     .code_count = std::ssize(entry.codes),
+                                     .codes = nullptr};
+        const auto code_of = [this](const TableCudaCode &each) { return cuda_code(each); };
+        return copy(value, {{offsetof(nf_cuda_entry, target), text(entry.target)},
+                            {offsetof(nf_cuda_entry, knobs), text(entry.knobs)},
+                            {offsetof(nf_cuda_entry, source), text(entry.source)},
+                            {offsetof(nf_cuda_entry, codes), array(entry.codes, code_of, "cuda_codes")}});
+    }
+
+    llvm::Constant *cuda_code(const TableCudaCode &code) {
+        const nf_cuda_code value = {.image = nullptr,
+                                    .symbol = nullptr,
+                                    .parameter_count = std::ssize(code.parameters),
+                                    .parameters = nullptr,
+                                    .alignment = code.alignment,
+                                    .rows_of_block = code.rows_of_block,
+                                    .threads_x = code.threads_x,
+                                    .threads_y = code.threads_y,
+                                    .shared_bytes = code.shared_bytes};
+        const auto parameter_of = [this](const nf_cuda_parameter &each) { return copy(each, {}); };
+        return copy(value, {{offsetof(nf_cuda_code, image), text(code.image)},
+                            {offsetof(nf_cuda_code, symbol), text(code.symbol)},
+                            {offsetof(nf_cuda_code, parameters),
+                             array(code.parameters, parameter_of, "cuda_parameters")}});
     }
 
     llvm::Constant *variant(const TableVariant &variant) {
@@ -95,10 +130,18 @@ private:
         return llvm::ConstantStruct::getAnon(context_, parts, /*Packed=*/true);
     }
 
-    // The elements, which are of one type, so that these follow each other as the structs do in an array.
-    llvm::Constant *array(const std::vector<llvm::Constant *> &elements, const char *name) {
+    // Their structs, which are of one type, so that these follow each other as in an array.
+    template <typename Element, typename StructOf>
+    llvm::Constant *array(const std::vector<Element> &elements, const StructOf &struct_of, const char *name) {
+        if (elements.empty()) {
+            return llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(context_));
+        }
+        std::vector<llvm::Constant *> structs;
+        for (const Element &element : elements) {
+            structs.push_back(struct_of(element));
+        }
         return variable(
-            llvm::ConstantArray::get(llvm::ArrayType::get(elements.front()->getType(), elements.size()), elements),
+            llvm::ConstantArray::get(llvm::ArrayType::get(structs.front()->getType(), structs.size()), structs),
             name);
     }
 
@@ -142,29 +185,36 @@ void add_accessor(llvm::Module &module, const std::string &library_name, llvm::C
 }
 
 // What the runtime relies on unchecked.
-void check(const std::vector<TableKernel> &kernels) {
-    bool valid = !kernels.empty();
+void check(const std::vector<TableKernel> &kernels, const std::vector<TableCudaEntry> &cuda_entries) {
+    bool valid = !kernels.empty() || !cuda_entries.empty();
     for (const TableKernel &kernel : kernels) {
         const auto &variants = kernel.variants;
         valid =
             valid && !variants.empty() && variants.front().min_rows == 0 &&
             std::ranges::adjacent_find(variants, std::greater_equal(), &TableVariant::min_rows) == variants.end();
     }
+    for (const TableCudaEntry &entry : cuda_entries) {
+        const auto &codes = entry.codes;
+        valid = valid && !codes.empty() && codes.size() <= static_cast<size_t>(kMostCudaCodes) &&
+                codes.back().alignment == 1 &&
+                std::ranges::adjacent_find(codes, std::less_equal(), &TableCudaCode::alignment) == codes.end();
+    }
     if (!valid) {
         llvm::reportFatalInternalError(
-            "a table needs kernels, and each of them variants that begin at 0 rows and rise");
+            "a table needs kernels, and each of them variants that begin at 0 rows and rise, or codes by falling "
+            "alignment down to 1");
     }
 }
 
 }  // namespace
 
 std::string table_object(const std::string &library_name, const std::vector<TableKernel> &kernels,
-                         const std::string &kernel_object) {
-    check(kernels);
+                         const std::vector<TableCudaEntry> &cuda_entries, const std::string &machine_object) {
+    check(kernels, cuda_entries);
     llvm::LLVMContext context;
     llvm::Module module(library_name, context);
-    module.setTargetTriple(triple_of(kernel_object));
-    add_accessor(module, library_name, TableBuilder(module).library(kernels));
+    module.setTargetTriple(triple_of(machine_object));
+    add_accessor(module, library_name, TableBuilder(module).library(kernels, cuda_entries));
     if (llvm::verifyModule(module, &llvm::errs())) {
         llvm::reportFatalInternalError("the table is malformed");
     }

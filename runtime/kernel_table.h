@@ -3,6 +3,7 @@
 // The layout of a generated library's table. generators/table_object writes it as constant data, so a change here
 // is a change there; a test links and reads one.
 
+#include "runtime/cuda_table.h"
 #include "runtime/norm_problem.h"
 
 // One compiled schedule of a kernel. All variants of a kernel give the same bits.
@@ -29,6 +30,8 @@ struct nf_kernel {
 struct nf_library {
     int64_t kernel_count;
     const nf_kernel *kernels;  // kernels of one problem: the most demanding in CPU features first
+    int64_t cuda_count = 0;
+    const nf_cuda_entry *cuda_entries = nullptr;  // one for a problem
 };
 
 namespace normforge {

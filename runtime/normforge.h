@@ -6,8 +6,8 @@
  *     y = h / sqrt(mean(h^2) + epsilon) * weight + bias
  * each over the last axis of rows x hidden values, where h is x, or x + residual.
  *
- * No call throws, aborts, allocates, locks or keeps state, so all of them may run on any thread. Those of pools
- * are the exception, and say what they do. */
+ * No call throws, aborts, allocates, locks or keeps state, so all of them may run on any thread. Those of pools,
+ * nf_cuda_load and nf_cuda_unload are the exception, and say what they do. */
 #ifndef NORMFORGE_H
 #define NORMFORGE_H
 
@@ -173,7 +173,13 @@ typedef enum nf_status NF_ANY_NUMBER {
     /* of threads */
     NF_ERROR_BAD_THREADS,
     NF_ERROR_NO_THREADS,
-    NF_ERROR_SHORT_WORKSPACE
+    NF_ERROR_SHORT_WORKSPACE,
+    /* of CUDA */
+    NF_ERROR_NO_CUDA,
+    NF_ERROR_CUDA_TOO_OLD,
+    NF_ERROR_NO_CUDA_CONTEXT,
+    NF_ERROR_CUDA_LOAD,
+    NF_ERROR_CUDA_LAUNCH
 } nf_status;
 
 /* What was wrong and what is allowed, one line of static text; also for a value that is no status. */
@@ -296,6 +302,45 @@ nf_status nf_describe(const nf_kernel *kernel, int64_t rows, nf_description *des
 /* The kernels of a library, for listing: index from 0 to nf_kernel_count - 1, null outside it. */
 int64_t nf_kernel_count(const nf_library *library);
 const nf_kernel *nf_kernel_at(const nf_library *library, int64_t index);
+
+/* A library's CUDA kernels, loaded into one context, and one of them. */
+typedef struct nf_cuda nf_cuda;
+typedef struct nf_cuda_kernel nf_cuda_kernel;
+
+/* Opens the CUDA driver, libcuda.so.1, and loads the library's CUDA kernels into the calling thread's current
+ * context, which compiles them if the driver has not kept them from the last time. It allocates, and may take
+ * seconds: no later call loads anything. A process without a driver can use the library's kernels for CPUs all the
+ * same. On an error *cuda is set to null.
+ * NF_ERROR_NO_KERNEL: the library has no CUDA kernels.
+ * NF_ERROR_NO_CUDA: there is no driver, or it finds no device.
+ * NF_ERROR_CUDA_TOO_OLD: the device is older than compute capability 8.0, or the driver than CUDA 11.
+ * NF_ERROR_NO_CUDA_CONTEXT: the thread has no current context.
+ * NF_ERROR_CUDA_LOAD: the driver refused a kernel, or memory ran out. */
+nf_status nf_cuda_load(const nf_library *library, nf_cuda **cuda);
+
+/* Unloads and frees them. Their context must be current, and none of their kernels may be running or be part of a
+ * graph that will run. Null is allowed. */
+void nf_cuda_unload(nf_cuda *cuda);
+
+/* Sets *kernel to the kernel for the problem, which lives as long as cuda does; on an error to null. */
+nf_status nf_cuda_find(const nf_cuda *cuda, const nf_problem *problem, const nf_cuda_kernel **kernel);
+
+/* As nf_run, but of operands on the device, and on the stream, a CUstream or cudaStream_t, of which null is the
+ * default one: the rows are written when the stream gets there. The kernel's context must be current. What the
+ * arguments point to is not looked at before. A call makes no other call of the driver than launches, so that a
+ * stream which is being captured gets them as part of its graph: one launch, or where there are groups, one for
+ * each group (for each row, where rows are fewer and none of mean, rstd and scales is written).
+ *
+ * The bits of a row depend on the problem and the schedule alone. Operands whose addresses and row strides are all
+ * multiples of 16 bytes are the fastest.
+ * NF_ERROR_CUDA_LAUNCH: the driver refused a launch; rows may then have been written. */
+nf_status nf_cuda_run(const nf_cuda_kernel *kernel, const nf_arguments *arguments, void *stream);
+
+/* As nf_operand_at_fault, nf_describe, nf_kernel_count and nf_kernel_at. */
+const char *nf_cuda_operand_at_fault(const nf_cuda_kernel *kernel, const nf_arguments *arguments);
+nf_status nf_cuda_describe(const nf_cuda_kernel *kernel, nf_description *description);
+int64_t nf_cuda_kernel_count(const nf_cuda *cuda);
+const nf_cuda_kernel *nf_cuda_kernel_at(const nf_cuda *cuda, int64_t index);
 
 #ifdef __cplusplus
 }

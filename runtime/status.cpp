@@ -70,6 +70,17 @@ const char *nf_status_message(nf_status status) {
     case NF_ERROR_SHORT_WORKSPACE:
         return "the workspace that threads need reaches into another operand or beyond the address space; "
                "nf_workspace_bytes_on says how much they need";
+    case NF_ERROR_NO_CUDA:
+        return "there is no CUDA driver, libcuda.so.1, or it finds no device; kernels for CPUs run without one";
+    case NF_ERROR_CUDA_TOO_OLD:
+        return "the CUDA device or its driver is too old; allowed are compute capability 8.0 and CUDA 11 or newer";
+    case NF_ERROR_NO_CUDA_CONTEXT:
+        return "the calling thread has no current CUDA context; it must have one, such as cudaSetDevice makes";
+    case NF_ERROR_CUDA_LOAD:
+        return "the CUDA driver refused a kernel, or memory ran out; nf_cuda_load may succeed with more of it";
+    case NF_ERROR_CUDA_LAUNCH:
+        return "the CUDA driver refused a launch; the context that the kernels were loaded into must be current, "
+               "and the stream one of its own";
     }
     return "this is no status; allowed are the values of nf_status";
 }

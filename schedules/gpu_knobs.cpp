@@ -37,6 +37,7 @@ ThreadValues thread_values(const NormProblem &problem, const GpuKnobs &knobs) {
     const int vectors = values.hidden / values.vector;
     values.full_chunks = vectors / values.threads;
     values.tail_vectors = vectors % values.threads;
+    values.are_sums = element_size(problem.dtype) + element_size(problem.residual) > sizeof(float);
     return values;
 }
 

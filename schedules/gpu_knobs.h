@@ -10,6 +10,9 @@
 
 namespace normforge {
 
+// The name of the target that GPU kernels are for: every CUDA device of compute capability 8.0 and newer.
+inline constexpr const char *kCudaTarget = "cuda";
+
 // Where a row is between the reading for its sums and the writing.
 enum RowPlace : int {
     kRegisters,     // of its warp: read once
@@ -43,6 +46,7 @@ struct ThreadValues {
     int threads;       // of a row
     int full_chunks;   // in which each thread takes a vector
     int tail_vectors;  // of the last chunk, which then is not full
+    bool are_sums;     // held as h, an f32; else as the operands that h is the sum of, which take no more bytes
 
     int chunks() const { return full_chunks + (tail_vectors > 0 ? 1 : 0); }
 };

@@ -23,10 +23,6 @@ constexpr int kRegistersOfBlock = 65536;
 // Of 4 bytes, that warps leave to one another: the largest magnitudes of the row and of y, and moments.
 constexpr int kMostTotals = 6;
 
-// LLVM's code for 16-bit values has no vectors of more. Of 8 bytes, accesses of neighbouring threads still lie
-// side by side.
-constexpr int kMostVectorValues = 4;
-
 bool is_layer_norm(const NormProblem &problem) {
     return problem.op == NF_LAYER_NORM;
 }
@@ -47,6 +43,24 @@ std::string refusal(const NormProblem &problem) {
     return "";
 }
 
+// In which the widest of the row's operands is moved by 16 bytes, but of 16-bit values only as long as all threads
+// of a warp have a vector.
+int widest_access(const NormProblem &problem) {
+    constexpr int64_t kBytes = 16;
+    constexpr int64_t kFewValues = 4;
+    size_t widest = 0;
+    for (const Operand &operand : kOperands) {
+        if (operand.shape == OperandShape::rows) {
+            widest = std::max(widest, element_size(operand_type(problem, operand)));
+        }
+    }
+    auto values = kBytes / static_cast<int64_t>(widest);
+    while (problem.hidden % values != 0 || (values > kFewValues && problem.hidden / values < kWarpThreads)) {
+        values /= 2;
+    }
+    return static_cast<int>(values) * static_cast<int>(element_size(problem.dtype));
+}
+
 }  // namespace
 
 BlockNeeds block_needs(const NormProblem &problem, const GpuKnobs &knobs) {
@@ -60,7 +74,9 @@ BlockNeeds block_needs(const NormProblem &problem, const GpuKnobs &knobs) {
         needs.shared_bytes = int64_t{values.threads} * kMostTotals * 4;
     }
     if (knobs.place == kSharedMemory) {
-        needs.shared_bytes += held * values.threads * 4;
+        const size_t bytes =
+            values.are_sums ? sizeof(float) : element_size(problem.dtype) + element_size(problem.residual);
+        needs.shared_bytes += held * values.threads * static_cast<int64_t>(bytes);
     }
     for (const Operand &operand : kOperands) {
         const nf_dtype type = operand_type(problem, operand);
@@ -83,9 +99,6 @@ std::string check(const NormProblem &problem, const GpuKnobs &knobs) {
     const int value_bytes = static_cast<int>(element_size(problem.dtype));
     if (knobs.access < value_bytes) {
         return "access is less than a value";
-    }
-    if (knobs.access > kMostVectorValues * value_bytes) {
-        return "access is more than the 4 values that a thread loads at once";
     }
     if (problem.hidden % (knobs.access / value_bytes) != 0) {
         return "access is for rows of whole vectors";
@@ -128,10 +141,7 @@ GpuKnobs gpu_heuristic(const NormProblem &problem) {
     }
     GpuKnobs knobs{};
     const int value_bytes = static_cast<int>(element_size(problem.dtype));
-    knobs.access = kMostVectorValues * value_bytes;
-    while (problem.hidden % (knobs.access / value_bytes) != 0) {
-        knobs.access /= 2;
-    }
+    knobs.access = widest_access(problem);
     // A warp holds short rows in its registers, some of them a block so that blocks have 128 threads or more.
     // Longer ones are in shared memory, with two vectors or more for each thread: fewer would not pay for the
     // merge of the warps.

@@ -21,7 +21,9 @@ struct GpuWriting {
 // An update of a thread's value over its values of the row.
 struct ThreadUpdate {
     Halide::RVar value, chunk;
-    int chunks;  // 0 for the update of the last chunk, which is not full and has no RVar chunk
+    int chunks;
+    Halide::Func
+        vector;  // (v, c, l, w, r): the row's once more, to be read at once; undefined if registers hold it
 };
 
 // (l, w, r): what each thread knows, in its registers.
@@ -38,7 +40,7 @@ struct GpuSection {
 
 struct GpuStages {
     GpuVars vars;
-    Halide::Func row;  // (v, c, l, w, r) f32: the row as it is dealt out
+    Halide::Func row;  // (v, c, l, w, r): the row as it is dealt out, as it is stored
     std::vector<GpuSection> sections;
     GpuWriting writing;
 };

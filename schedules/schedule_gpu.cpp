@@ -18,21 +18,21 @@ constexpr int kMostStackBytes = 16 << 10;
 class GpuSchedule {
 public:
     GpuSchedule(NormStages &stages, GpuStages &gpu, const NormProblem &problem, const GpuKnobs &knobs,
-                bool on_device)
-        : stages_(stages), gpu_(gpu), knobs_(knobs), dealt_(thread_values(problem, knobs)), on_device_(on_device) {
-    }
+                GpuForm form)
+        : stages_(stages), gpu_(gpu), knobs_(knobs), dealt_(thread_values(problem, knobs)), form_(form) {}
 
     void arrange() {
         arrange_rows();
         for (GpuSection &section : gpu_.sections) {
             if (section.total.defined()) {
-                section.total.compute_at(stages_.rows, gpu_.vars.r);
+                section.total.compute_at(block_level());
                 on_lanes(section.total);
                 on_warps(section.total);
                 store(section.total, MemoryType::GPUShared);
             }
-            const LoopLevel thread =
-                section.total.defined() ? LoopLevel(section.total, gpu_.vars.w) : warp_level();
+            const LoopLevel thread = form_ == GpuForm::barriers ? block_level()
+                                     : section.total.defined()  ? LoopLevel(section.total, gpu_.vars.w)
+                                                                : warp_level();
             for (ThreadValue &value : section.values) {
                 arrange_value(value, thread);
             }
@@ -46,34 +46,63 @@ private:
         return knobs_.warps > 1 ? LoopLevel(stages_.rows, gpu_.writing.warp) : LoopLevel(stages_.rows, row_);
     }
 
+    // The loop over blocks.
+    LoopLevel block_level() {
+        return knobs_.warps > 1 ? LoopLevel(stages_.rows, gpu_.vars.r) : LoopLevel(stages_.rows, block_);
+    }
+
     template <typename StageOrFunc>
     void on_lanes(StageOrFunc &&stage) {
-        if (on_device_) {
+        if (form_ == GpuForm::warps) {
             stage.gpu_lanes(gpu_.vars.l);
         }
     }
 
-    void on_warps(Func &f) {
-        if (on_device_) {
-            f.gpu_threads(gpu_.vars.w);
+    template <typename StageOrFunc>
+    void on_warps(StageOrFunc &&stage) {
+        if (form_ == GpuForm::warps) {
+            stage.gpu_threads(gpu_.vars.w);
+        } else if (form_ == GpuForm::barriers) {
+            on_block(stage);
         }
     }
 
-    void store(Func &f, MemoryType type) { f.store_in(on_device_ ? type : MemoryType::Stack); }
+    // All threads of a block, of one row or of several.
+    template <typename StageOrFunc>
+    void on_block(StageOrFunc &&stage) {
+        if (knobs_.warps > 1) {
+            stage.gpu_threads(gpu_.vars.l, gpu_.vars.w);
+        } else {
+            stage.gpu_threads(gpu_.vars.l, gpu_.vars.r);
+        }
+    }
+
+    void store(Func &f, MemoryType type) { f.store_in(form_ == GpuForm::serial ? MemoryType::Stack : type); }
 
     void arrange_value(ThreadValue &value, const LoopLevel &thread) {
         value.f.compute_at(thread);
-        on_lanes(value.f);
-        store(value.f, MemoryType::Register);
+        on_value(value.f);
+        store(value.f, form_ == GpuForm::barriers ? MemoryType::GPUShared : MemoryType::Register);
         for (size_t index = 0; index < value.updates.size(); index++) {
             const ThreadUpdate &update = value.updates[index];
             Stage stage = value.f.update(static_cast<int>(index));
-            if (update.chunks > 0) {
-                stage.reorder(update.value, update.chunk, gpu_.vars.l).unroll(update.value);
-                unroll_chunks(stage, update.chunk, update.chunks);
-            } else {
-                stage.reorder(update.value, gpu_.vars.l).unroll(update.value);
+            stage.reorder(update.value, update.chunk, gpu_.vars.l).unroll(update.value);
+            unroll_chunks(stage, update.chunk, update.chunks);
+            if (update.vector.defined()) {
+                Func vector = update.vector;
+                vector.compute_at(value.f, update.chunk).vectorize(gpu_.vars.v);
+                store(vector, MemoryType::Register);
             }
+            on_value(stage);
+        }
+    }
+
+    // What each thread computes for itself; with barriers, for others to read.
+    template <typename StageOrFunc>
+    void on_value(StageOrFunc &&stage) {
+        if (form_ == GpuForm::barriers) {
+            on_block(stage);
+        } else {
             on_lanes(stage);
         }
     }
@@ -101,20 +130,25 @@ private:
         }
         writing.vectorize(value);
         unroll_chunks(writing, chunk, dealt_.chunks());
-        if (!on_device_) {
+        if (form_ == GpuForm::serial) {
             return;
         }
         if (knobs_.warps == 1) {
-            writing.gpu_blocks(block_).gpu_threads(row_).gpu_lanes(lane);
+            writing.gpu_blocks(block_).gpu_threads(row_);
         } else {
-            writing.gpu_blocks(r).gpu_threads(warp).gpu_lanes(lane);
+            writing.gpu_blocks(r).gpu_threads(warp);
+        }
+        if (form_ == GpuForm::warps) {
+            writing.gpu_lanes(lane);
+        } else {
+            writing.gpu_threads(lane);
         }
     }
 
     void arrange_row() {
         // A serial kernel keeps on its stack what Halide puts there; inlined, the values are the same.
         const int bytes = dealt_.vector * dealt_.chunks() * dealt_.threads * 4;
-        if (knobs_.place == kReadTwice || (!on_device_ && bytes > kMostStackBytes)) {
+        if (knobs_.place == kReadTwice || (form_ == GpuForm::serial && bytes > kMostStackBytes)) {
             return;
         }
         const auto &[v, c, l, w, r] = gpu_.vars;
@@ -123,13 +157,15 @@ private:
         Stage stage = row;
         unroll_chunks(stage, c, dealt_.chunks());
         on_lanes(row);
-        if (knobs_.place == kRegisters) {
+        if (knobs_.place == kRegisters && form_ != GpuForm::barriers) {
             row.compute_at(warp_level());
             store(row, MemoryType::Register);
         } else {
-            row.compute_at(stages_.rows, r);
+            row.compute_at(block_level());
             on_warps(row);
             store(row, MemoryType::GPUShared);
+            // Vectors of neighbouring threads lie side by side, and so in different banks.
+            row.reorder_storage(v, l, w, c, r);
         }
     }
 
@@ -137,15 +173,15 @@ private:
     GpuStages &gpu_;
     const GpuKnobs &knobs_;
     const ThreadValues dealt_;
-    const bool on_device_;
+    const GpuForm form_;
     const Var block_{"block"}, row_{"row_of_block"};
 };
 
 }  // namespace
 
 void schedule_gpu(NormStages &stages, GpuStages &gpu, const NormProblem &problem, const GpuKnobs &knobs,
-                  bool on_device) {
-    GpuSchedule(stages, gpu, problem, knobs, on_device).arrange();
+                  GpuForm form) {
+    GpuSchedule(stages, gpu, problem, knobs, form).arrange();
 }
 
 }  // namespace normforge

@@ -7,10 +7,17 @@
 
 namespace normforge {
 
-// Arranges the stages for a GPU: a block for a row or for some of them, one thread for each lane. Without
-// on_device the same loops are serial ones of the CPU, with the same arithmetic: that is how it is tested where no
-// GPU is. The knobs must have passed check().
+// How the threads of a row know of one another.
+enum class GpuForm {
+    serial,    // not at all: the same loops are serial ones of a CPU, with the same arithmetic, as a test where no
+               // GPU is
+    warps,     // by the shuffles of a warp, and barriers between warps
+    barriers,  // by memory of the block and barriers alone, as OpenCL has them
+};
+
+// Arranges the stages for a GPU: a block for a row or for some of them, one thread for each lane. The arithmetic
+// is the same in every form. The knobs must have passed check().
 void schedule_gpu(NormStages &stages, GpuStages &gpu, const NormProblem &problem, const GpuKnobs &knobs,
-                  bool on_device);
+                  GpuForm form);
 
 }  // namespace normforge

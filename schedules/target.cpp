@@ -218,7 +218,7 @@ bool is_arm(const Target &target) {
 }
 
 bool converts_f16(const Target &target) {
-    return target.has_feature(Target::F16C) || is_arm(target) || target.has_gpu_feature();
+    return target.has_feature(Target::F16C) || is_arm(target) || target.has_feature(Target::CUDA);
 }
 
 bool rounds_bfloats(const Target &target) {

@@ -28,10 +28,10 @@ const std::string kSystem = kStandard + R"(|(sys/|linux/)?[a-z]+\.h)";
 const std::string kTools = kSystem + "|fmt/.*";
 
 const std::vector<Rule> kRules = {
-    // Of the system, what threads need.
+    // Of the system, what threads and opening a driver need.
     {"runtime",
      {},
-     kStandard + R"(|(cpuid|immintrin|pthread|sched|unistd)\.h|linux/futex\.h|sys/(auxv|syscall)\.h)"},
+     kStandard + R"(|(cpuid|dlfcn|immintrin|pthread|sched|unistd)\.h|linux/futex\.h|sys/(auxv|syscall)\.h)"},
     {"schedules", {"runtime"}, kStandard + R"(|Halide\.h)"},
     {"generators", {"runtime", "schedules"}, kSystem + R"(|Halide(Runtime)?\.h|llvm/.*)"},
     {"autotune/base", {"runtime"}, kTools + "|llvm/.*"},
@@ -53,10 +53,15 @@ const std::vector<Rule> kRules = {
     {"bench/peers",
      {"runtime"},
      kSystem + R"(|peer_norms\.h|immintrin\.h|dnnl\.hpp|ggml(-cpu)?\.h|Halide(Runtime)?\.h|(ATen|c10|torch)/.*)"},
+    // What runs on a machine with a GPU, and what makes the kernels for it.
+    {"bench/gpu",
+     {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/library"},
+     kTools + R"(|nlohmann/.*)"},
     {"bench", {"runtime", "examples"}, kSystem + R"(|bench_norms\.h|benchmark/.*|dnnl\.hpp|nlohmann/.*)"},
     {"tests",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database",
-      "autotune/manifest", "autotune/search", "autotune/library", "autotune/report", "autotune/cli", "examples"},
+      "autotune/manifest", "autotune/search", "autotune/library", "autotune/report", "autotune/cli", "bench/gpu",
+      "examples"},
      ".*"},
 };
 

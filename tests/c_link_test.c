@@ -27,6 +27,8 @@ int main(void) {
     const nf_kernel *kernel = NULL;
     nf_description description;
     nf_pool *pool = NULL;
+    nf_cuda *cuda = NULL;
+    const nf_cuda_kernel *cuda_kernel = NULL;
     nf_folded_axes folded;
     nf_folded_strides folded_strides;
 
@@ -47,5 +49,9 @@ int main(void) {
     EXPECT(nf_fold_axes(3, shape, 1, 1, of_tensors, &folded, &folded_strides) == NF_SUCCESS);
     EXPECT(folded.hidden == 384 && folded.rows == 6 && folded.groups == 1);
     EXPECT(folded_strides.row_stride == 384);
+    EXPECT(nf_cuda_load(NULL, &cuda) == NF_ERROR_NULL_ARGUMENT);
+    EXPECT(nf_cuda_find(cuda, &problem, &cuda_kernel) == NF_ERROR_NULL_ARGUMENT);
+    EXPECT(nf_cuda_run(cuda_kernel, &arguments, NULL) == NF_ERROR_NULL_ARGUMENT);
+    nf_cuda_unload(cuda);
     return failures != 0;
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -97,6 +98,9 @@ TEST_P(PtxTest, AssemblesWithoutSpillsWithinTheRegisters) {
 TEST_P(PtxTest, MovesEachValueOnceInWholeVectors) {
     const std::string ptx = emit_ptx({problem(), knobs});
     const ThreadValues values = thread_values(problem(), knobs);
+    if (problem().hidden >= 256) {
+        EXPECT_EQ(knobs.access, 16);
+    }
     const std::vector<int> loads = accesses(ptx, "ld");
     const std::vector<int> stores = accesses(ptx, "st");
     EXPECT_EQ(std::ranges::count(loads, knobs.access), values.chunks() * operands(false));
@@ -113,6 +117,25 @@ TEST_P(PtxTest, MovesEachValueOnceInWholeVectors) {
     const size_t barriers = count_of(ptx, R"(\bbar(rier)?\.)");
     EXPECT_EQ(barriers > 0, knobs.warps > 1);
     EXPECT_LE(barriers, 4u);
+}
+
+class UnalignedPtxTest : public testing::TestWithParam<NormProblem> {};
+
+INSTANTIATE_TEST_SUITE_P(Others, UnalignedPtxTest, testing::ValuesIn(other_gpu_problems()),
+                         [](const auto &test) { return symbol_name(test.param); });
+
+// Else a device stops at the first address that is no multiple of what it moves.
+TEST_P(UnalignedPtxTest, MovesSingleValues) {
+    const std::string ptx = emit_ptx({GetParam(), gpu_heuristic(GetParam()), GpuAlignment::value});
+    size_t largest = 0;
+    for (const Operand &operand : kOperands) {
+        largest = std::max(largest, element_size(operand_type(GetParam(), operand)));
+    }
+    for (const char *instruction : {"ld", "st"}) {
+        const std::vector<int> bytes = accesses(ptx, instruction);
+        ASSERT_FALSE(bytes.empty());
+        EXPECT_LE(std::ranges::max(bytes), static_cast<int>(largest)) << instruction;
+    }
 }
 
 TEST_P(PtxTest, LaunchesTheBlockThatIsReckonedWith) {

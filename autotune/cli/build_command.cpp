@@ -10,6 +10,7 @@
 #include "autotune/library/library_writer.h"
 #include "autotune/library/pending_file.h"
 #include "autotune/search/resolver.h"
+#include "schedules/gpu_space.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -18,7 +19,8 @@ namespace {
 
 struct BuildOptions {
     explicit BuildOptions(CLI::App &command)
-        : problems(command, ProblemOptions::Count::several), targets(command), db(command) {
+        : problems(command, ProblemOptions::Count::several), targets(command, TargetsOption::Cuda::allowed),
+          db(command) {
         add_value(command, "--name", "NAME", name, "Name of the library and its header: lib<name>.a, <name>.h")
             ->required();
         add_value(command, "--out", "FOLDER", out, "Where to write them; made if it is missing")->required();
@@ -45,16 +47,35 @@ struct BuildOptions {
     bool quiet = false;
 };
 
-// The library is null where none was written.
-void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel> &kernels,
+// A kernel of the library, and where its schedules come from.
+struct ChosenKernel {
+    NormProblem problem;
+    std::string target;
+    LadderStep step;
+    std::string source;
+};
+
+std::vector<ChosenKernel> chosen_kernels(const std::vector<ResolvedKernel> &resolved,
+                                         const std::vector<LibraryCudaKernel> &cuda_kernels) {
+    std::vector<ChosenKernel> chosen;
+    for (const ResolvedKernel &each : resolved) {
+        chosen.push_back({each.problem, target_name(each.target), each.step, each.source});
+    }
+    for (const LibraryCudaKernel &each : cuda_kernels) {
+        chosen.push_back({each.problem, kCudaTarget, LadderStep::heuristic, each.source});
+    }
+    return chosen;
+}
+
+// The files are null where none were written.
+void print_kernels(const BuildOptions &options, const std::vector<ChosenKernel> &kernels,
                    const LibraryFiles *files) {
     if (options.json) {
         Json all = Json::array();
-        for (const ResolvedKernel &each : kernels) {
+        for (const ChosenKernel &each : kernels) {
             Json json = json_of(each.problem);
-            json.update({{"target", target_name(each.target)},
-                         {"step", name_of(kLadderSteps, each.step)},
-                         {"source", each.source}});
+            json.update(
+                {{"target", each.target}, {"step", name_of(kLadderSteps, each.step)}, {"source", each.source}});
             if (files) {
                 json["library"] = files->library.string();
             }
@@ -62,8 +83,8 @@ void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel
         }
         print_json(all);
     } else if (!options.quiet) {
-        for (const ResolvedKernel &each : kernels) {
-            print("{} on {}\n  {}\n", to_text(each.problem), target_name(each.target), each.source);
+        for (const ChosenKernel &each : kernels) {
+            print("{} on {}\n  {}\n", to_text(each.problem), each.target, each.source);
         }
         if (files) {
             print("wrote {} and {}\n", files->library.string(), files->header.string());
@@ -99,12 +120,19 @@ void build(const BuildOptions &options) {
     if (options.out.empty()) {
         throw UsageError("--out: it is empty; allowed: a folder, . for this one");
     }
+    std::vector<LibraryCudaKernel> cuda_kernels;
+    if (options.targets.has_cuda()) {
+        for (const NormProblem &problem : problems) {
+            cuda_kernels.push_back({problem, gpu_heuristic(problem), "heuristic"});
+        }
+    }
     const std::optional<Database> database =
-        options.untuned ? std::nullopt : options.db.open_read_only(options.quiet);
+        options.untuned || targets.empty() ? std::nullopt : options.db.open_read_only(options.quiet);
     const std::vector<ResolvedKernel> resolved =
         resolve(problems, targets, options.untuned ? KnownDatabases() : known_databases(database));
+    const std::vector<ChosenKernel> chosen = chosen_kernels(resolved, cuda_kernels);
     if (options.dry_run) {
-        print_kernels(options, resolved, nullptr);
+        print_kernels(options, chosen, nullptr);
         return;
     }
     std::vector<LibraryKernel> kernels;
@@ -114,13 +142,13 @@ void build(const BuildOptions &options) {
             kernel.variants.push_back({variant.spec.knobs, variant.min_rows, each.source, variant.object});
         }
     }
-    const LibraryFiles files =
-        write_library(options.name, options.out,
-                      options.shared ? LibraryKind::shared_library : LibraryKind::static_library, kernels);
+    const LibraryFiles files = write_library(
+        options.name, options.out, options.shared ? LibraryKind::shared_library : LibraryKind::static_library,
+        kernels, cuda_kernels);
     if (!options.depfile.empty()) {
         write_depfile(options, files.library, database.has_value());
     }
-    print_kernels(options, resolved, &files);
+    print_kernels(options, chosen, &files);
 }
 
 }  // namespace
@@ -134,7 +162,9 @@ void add_build_command(CLI::App &program, Run &run) {
                    "  normforge build --op layer_norm,rms_norm --hidden 1024,4096 --name norms \\\n"
                    "      --out build\n"
                    "  normforge build --op rms_norm --hidden 4096 --untuned --name norms --out . \\\n"
-                   "      --target x86-64-linux-avx2-fma-f16c,x86-64-linux");
+                   "      --target x86-64-linux-avx2-fma-f16c,x86-64-linux\n"
+                   "  normforge build --op rms_norm --hidden 4096 --dtype bf16 --name norms --out . \\\n"
+                   "      --target host,cuda");
     auto options = std::make_shared<BuildOptions>(command);
     command.callback([options, &run] { run = [options] { build(*options); }; });
 }

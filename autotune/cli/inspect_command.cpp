@@ -20,13 +20,11 @@ namespace normforge {
 
 namespace {
 
-enum class InspectForm { knobs, stmt, assembly, bitcode, ptx };
+enum class InspectForm { knobs, stmt, assembly, bitcode, ptx, opencl };
 
-constexpr NamedValue<InspectForm> kInspectForms[] = {{"knobs", InspectForm::knobs},
-                                                     {"stmt", InspectForm::stmt},
-                                                     {"asm", InspectForm::assembly},
-                                                     {"bitcode", InspectForm::bitcode},
-                                                     {"ptx", InspectForm::ptx}};
+constexpr NamedValue<InspectForm> kInspectForms[] = {
+    {"knobs", InspectForm::knobs},     {"stmt", InspectForm::stmt}, {"asm", InspectForm::assembly},
+    {"bitcode", InspectForm::bitcode}, {"ptx", InspectForm::ptx},   {"opencl", InspectForm::opencl}};
 
 template <typename Knobs>
 std::string help_of(std::span<const KnobOf<Knobs>> table) {
@@ -44,7 +42,7 @@ std::string help_of(std::span<const KnobOf<Knobs>> table) {
 std::string knobs_help() {
     return "The schedule: every knob once, with commas between; by default the one that build would use. The "
            "knobs:" +
-           help_of<Knobs>(knob_table()) + "\nand for ptx:" + help_of<GpuKnobs>(gpu_knob_table());
+           help_of<Knobs>(knob_table()) + "\nand for ptx and opencl:" + help_of<GpuKnobs>(gpu_knob_table());
 }
 
 struct InspectOptions {
@@ -57,7 +55,7 @@ struct InspectOptions {
             ->excludes(command.get_option("--db"));
         add_value(command, "--emit", "FORM", form,
                   "What to print: " + names_of(kInspectForms) +
-                      "; ptx is for CUDA devices from compute capability 8.0 on");
+                      "; ptx is for CUDA devices from compute capability 8.0 on, opencl OpenCL C");
     }
 
     ProblemOptions problem;
@@ -100,27 +98,31 @@ Schedule known_schedule(const NormProblem &problem, const InspectOptions &option
     return {variant_for(kernel, rows).spec.knobs, kernel.source};
 }
 
-std::string ptx(const NormProblem &problem, const InspectOptions &options) {
+std::string gpu_code(const NormProblem &problem, const InspectOptions &options, InspectForm form) {
     if (options.asks_for_cpu()) {
-        throw UsageError("--emit ptx excludes --target, --rows and --db, which are about kernels for CPUs");
+        throw UsageError("--emit " + options.form +
+                         " excludes --target, --rows and --db, which are about kernels for CPUs");
     }
+    const auto emitted = [&](const GpuKnobs &knobs) {
+        return form == InspectForm::ptx ? emit_ptx({problem, knobs}) : emit_opencl({problem, knobs});
+    };
     if (options.knobs_option->count() == 0) {
-        return emit_ptx({problem, gpu_heuristic(problem)});
+        return emitted(gpu_heuristic(problem));
     }
     return parse_option("--knobs", [&] {
         const GpuKnobs knobs = parse_gpu_knobs(options.knobs);
         if (const std::string reason = check(problem, knobs); !reason.empty()) {
             throw UserError(reason);
         }
-        return emit_ptx({problem, knobs});
+        return emitted(knobs);
     });
 }
 
 void inspect(const InspectOptions &options) {
     const InspectForm form = parse_option("--emit", [&] { return value_named(kInspectForms, options.form); });
     const NormProblem problem = options.problem.only_problem();
-    if (form == InspectForm::ptx) {
-        return write_output(ptx(problem, options));
+    if (form == InspectForm::ptx || form == InspectForm::opencl) {
+        return write_output(gpu_code(problem, options, form));
     }
     const Halide::Target target = options.target.target();
     const Schedule schedule = options.knobs_option->count() == 0 ? known_schedule(problem, options, target)
@@ -139,7 +141,8 @@ void inspect(const InspectOptions &options) {
         }
         return write_output(emit(spec, EmitForm::bitcode));
     case InspectForm::ptx:
-        break;  // has been written
+    case InspectForm::opencl:
+        break;  // have been written
     }
 }
 
@@ -147,7 +150,7 @@ void inspect(const InspectOptions &options) {
 
 void add_inspect_command(CLI::App &program, Run &run) {
     CLI::App &command = *program.add_subcommand(
-        "inspect", "Print a kernel: its knobs, Halide statement, assembly, bitcode or PTX");
+        "inspect", "Print a kernel: its knobs, Halide statement, assembly, bitcode, PTX or OpenCL C");
     command.footer("Examples:\n"
                    "  normforge inspect --op rms_norm --hidden 4096 --rows 512\n"
                    "  normforge inspect --op layer_norm --hidden 384 --emit asm\n"

@@ -9,6 +9,7 @@
 #include "autotune/cli/standard_streams.h"
 #include "autotune/database/database_path.h"
 #include "autotune/manifest/row_counts.h"
+#include "schedules/gpu_knobs.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -85,12 +86,24 @@ Halide::Target TargetOption::target() const {
     return parse_target(name_);
 }
 
-TargetsOption::TargetsOption(CLI::App &command)
-    : list_(command, "--target", "LIST", std::string("Halide targets, ") + kTargetExample, kHost) {}
+TargetsOption::TargetsOption(CLI::App &command, Cuda cuda)
+    : cuda_(cuda),
+      list_(command, "--target", "LIST",
+            std::string("Halide targets, ") + kTargetExample +
+                (cuda == Cuda::allowed ? fmt::format("; {}: GPUs, beside or alone", kCudaTarget) : ""),
+            kHost) {}
+
+bool TargetsOption::has_cuda() const {
+    const std::vector<std::string> names = list_.values();
+    return cuda_ == Cuda::allowed && std::ranges::find(names, kCudaTarget) != names.end();
+}
 
 std::vector<Halide::Target> TargetsOption::targets() const {
     std::vector<Halide::Target> targets;
     for (const std::string &name : list_.values()) {
+        if (cuda_ == Cuda::allowed && name == kCudaTarget) {
+            continue;
+        }
         const Halide::Target target = parse_target(name);
         // By name: Halide's own comparison leaves the length of registers out.
         if (std::ranges::find(targets, target_name(target), target_name) == targets.end()) {

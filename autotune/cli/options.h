@@ -82,10 +82,13 @@ private:
 // --target, a list.
 class TargetsOption {
 public:
-    explicit TargetsOption(CLI::App &command);
-    std::vector<Halide::Target> targets() const;  // in the order given, without repeats
+    enum class Cuda { refused, allowed };
+    explicit TargetsOption(CLI::App &command, Cuda cuda = Cuda::refused);
+    std::vector<Halide::Target> targets() const;  // of CPUs, in the order given, without repeats
+    bool has_cuda() const;
 
 private:
+    Cuda cuda_;
     ListOption list_;
 };
 

@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "autotune/library/cuda_entries.h"
 #include "autotune/library/embedded_files.h"
 #include "autotune/library/pending_file.h"
 #include "autotune/library/shared_library.h"
@@ -59,6 +60,9 @@ std::vector<TableKernel> table_kernels(const std::vector<LibraryKernel> &kernels
 
 // The runtime for the machines that the kernels are for, which are of one kind.
 std::string_view runtime_archive(const std::string &name, const std::vector<LibraryKernel> &kernels) {
+    if (kernels.empty()) {
+        return embedded_runtime_archive();
+    }
     const Halide::Target &first = kernels.front().target;
     for (const LibraryKernel &kernel : kernels) {
         if (kernel.target.arch != first.arch) {
@@ -78,9 +82,11 @@ std::string_view runtime_archive(const std::string &name, const std::vector<Libr
 
 // The table, each kernel's code once, and the runtime.
 std::vector<ArchiveMember> library_members(const std::string &name, const std::vector<LibraryKernel> &kernels,
-                                           const std::vector<TableKernel> &table) {
+                                           const std::vector<TableKernel> &table,
+                                           const std::vector<TableCudaEntry> &cuda_table) {
+    std::vector<ArchiveMember> runtime = archive_members(runtime_archive(name, kernels));
     std::vector<ArchiveMember> members = {
-        {name + "_library.o", table_object(name, table, kernels.front().variants.at(0).object)}};
+        {name + "_library.o", table_object(name, table, cuda_table, runtime.front().bytes)}};
     std::map<std::string, const std::string *> stored;
     for (const LibraryKernel &kernel : kernels) {
         for (const LibraryVariant &variant : kernel.variants) {
@@ -94,7 +100,7 @@ std::vector<ArchiveMember> library_members(const std::string &name, const std::v
             }
         }
     }
-    std::ranges::move(archive_members(runtime_archive(name, kernels)), std::back_inserter(members));
+    std::ranges::move(runtime, std::back_inserter(members));
     return members;
 }
 
@@ -107,7 +113,8 @@ std::string comment_text(std::string text) {
     return text;
 }
 
-std::string header_text(const std::string &name, const std::vector<TableKernel> &table) {
+std::string header_text(const std::string &name, const std::vector<TableKernel> &table,
+                        const std::vector<TableCudaEntry> &cuda_table) {
     std::string text =
         fmt::format("/* Kernels made by normforge {}, which {}_library() gives:\n", nf_version(), name);
     for (const TableKernel &kernel : table) {
@@ -116,6 +123,10 @@ std::string header_text(const std::string &name, const std::vector<TableKernel> 
             text += fmt::format(" *     from {} rows: {} ({})\n", variant.min_rows, variant.knobs,
                                 comment_text(variant.source));
         }
+    }
+    for (const TableCudaEntry &entry : cuda_table) {
+        text += fmt::format(" *\n * {}\n *     target {}\n *     {} ({})\n", to_text(entry.problem), entry.target,
+                            entry.knobs, comment_text(entry.source));
     }
     text += " */\n";
     text += embedded_api_header();
@@ -145,19 +156,21 @@ const nf_library *{}_library(void);
 }  // namespace
 
 LibraryFiles write_library(const std::string &name, const std::filesystem::path &folder, LibraryKind kind,
-                           const std::vector<LibraryKernel> &kernels) {
+                           const std::vector<LibraryKernel> &kernels,
+                           const std::vector<LibraryCudaKernel> &cuda_kernels) {
     check_name(name);
-    if (kernels.empty()) {
+    if (kernels.empty() && cuda_kernels.empty()) {
         throw UserError("library " + name + " has no kernels; it must have at least one");
     }
     const bool is_shared = kind == LibraryKind::shared_library;
     const LibraryFiles files{folder / ("lib" + name + (is_shared ? ".so" : ".a")), folder / (name + ".h")};
     const std::vector<TableKernel> table = table_kernels(kernels);
-    const std::string bytes = make_archive(library_members(name, kernels, table));
+    const std::vector<TableCudaEntry> cuda_table = cuda_entries(cuda_kernels);
+    const std::string bytes = make_archive(library_members(name, kernels, table, cuda_table));
     PendingFile archive(folder / ("lib" + name + ".a"));
     archive.write(bytes);
     PendingFile header(files.header);
-    header.write(header_text(name, table));
+    header.write(header_text(name, table, cuda_table));
     if (is_shared) {
         PendingFile library(files.library);
         link_shared_library(archive.temporary_path(), files.library.filename(), library.temporary_path());

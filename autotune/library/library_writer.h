@@ -7,6 +7,7 @@
 
 #include "Halide.h"
 #include "runtime/norm_problem.h"
+#include "schedules/gpu_knobs.h"
 #include "schedules/knobs.h"
 
 namespace normforge {
@@ -25,6 +26,12 @@ struct LibraryKernel {
     std::vector<LibraryVariant> variants;  // by rising min_rows; the first one's is 0
 };
 
+struct LibraryCudaKernel {
+    NormProblem problem;
+    GpuKnobs knobs;
+    std::string source;
+};
+
 enum class LibraryKind { static_library, shared_library };
 
 struct LibraryFiles {
@@ -39,8 +46,10 @@ struct LibraryFiles {
 // The objects are stored byte for byte as given: what was measured is what runs. Equal arguments give equal files.
 // Files appear whole, the header last, and nothing is left behind by a call that throws.
 // Throws UserError for a name that is none, a folder that cannot be written, a shared library without a compiler,
-// targets of two architectures, and ARM where the program was built without a compiler for it.
+// targets of two architectures, and ARM where the program was built without a compiler for it. With CUDA kernels
+// alone it is a library for this machine.
 LibraryFiles write_library(const std::string &name, const std::filesystem::path &folder, LibraryKind kind,
-                           const std::vector<LibraryKernel> &kernels);
+                           const std::vector<LibraryKernel> &kernels,
+                           const std::vector<LibraryCudaKernel> &cuda_kernels = {});
 
 }  // namespace normforge

@@ -1,0 +1,35 @@
+#include "bench/gpu/bundle_form.h"
+
+namespace normforge {
+
+using nlohmann::json;
+
+namespace {
+
+json code_form(const TableCudaCode &code) {
+    json parameters = json::array();
+    for (const nf_cuda_parameter &parameter : code.parameters) {
+        parameters.push_back({static_cast<int64_t>(parameter.source), parameter.operand});
+    }
+    return {{"image", code.image},
+            {"symbol", code.symbol},
+            {"parameters", parameters},
+            {"alignment", code.alignment},
+            {"threads_x", code.threads_x},
+            {"threads_y", code.threads_y},
+            {"shared_bytes", code.shared_bytes},
+            {"rows_of_block", code.rows_of_block}};
+}
+
+}  // namespace
+
+json bundle_form(const TableCudaEntry &entry) {
+    json codes = json::array();
+    for (const TableCudaCode &code : entry.codes) {
+        codes.push_back(code_form(code));
+    }
+    return {
+        {"problem", to_text(entry.problem)}, {"knobs", entry.knobs}, {"source", entry.source}, {"codes", codes}};
+}
+
+}  // namespace normforge

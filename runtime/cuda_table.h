@@ -1,0 +1,51 @@
+#pragma once
+
+// What a generated library's table has of CUDA kernels. generators/table_object writes it, as kernel_table.h's
+// part.
+
+#include <cstdint>
+
+#include "runtime/norm_problem.h"
+
+// What a parameter of a kernel's entry is made from.
+enum nf_cuda_source : int64_t {
+    NF_CUDA_POINTER,     // 8 bytes: the operand's data
+    NF_CUDA_ROW_STRIDE,  // int32, in values
+    NF_CUDA_NUMBER,      // f32
+    NF_CUDA_ROWS,        // int32
+};
+
+struct nf_cuda_parameter {
+    nf_cuda_source source;
+    int64_t operand;  // index in kOperands; of no meaning for NF_CUDA_ROWS
+};
+
+namespace normforge {
+
+// Code for whole vectors, and code for any alignment.
+inline constexpr int64_t kMostCudaCodes = 2;
+
+}  // namespace normforge
+
+// One compiled form of a kernel.
+struct nf_cuda_code {
+    const char *image;  // PTX, a text
+    const char *symbol;
+    int64_t parameter_count;
+    const nf_cuda_parameter *parameters;
+    int64_t alignment;  // in values: what the data and the row stride of each operand must be a multiple of
+    int64_t rows_of_block;
+    int64_t threads_x;
+    int64_t threads_y;
+    int64_t shared_bytes;
+};
+
+// All forms of a problem give the same bits.
+struct nf_cuda_entry {
+    nf_problem problem;
+    const char *target;
+    const char *knobs;
+    const char *source;
+    int64_t code_count;         // 1 to kMostCudaCodes
+    const nf_cuda_code *codes;  // by falling alignment; the last one's is 1
+};

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "Halide.h"
+#include "runtime/operands.h"
+#include "schedules/gpu_knobs.h"
+
+namespace normforge {
+
+// A GPU schedule in its form with barriers, compiled by Halide for OpenCL and run on the machine's device, with
+// the operands copied there and back.
+class OpenClKernel {
+public:
+    OpenClKernel(const NormProblem &problem, const GpuKnobs &knobs);
+
+    // One group of rows.
+    void run(const nf_arguments &arguments);
+
+private:
+    Halide::Buffer<> buffer(const nf_arguments &arguments, const Operand &operand) const;
+
+    const NormProblem problem_;
+    const std::vector<Operand> operands_;  // in the order of the generator's arguments
+    Halide::Internal::AbstractGeneratorPtr generator_;
+    std::vector<std::vector<Halide::Parameter>> inputs_;  // of the operands that are read
+    Halide::Pipeline pipeline_;
+};
+
+}  // namespace normforge
