@@ -37,13 +37,17 @@ const std::vector<Rule> kRules = {
     {"autotune/base", {"runtime"}, kTools + "|llvm/.*"},
     {"autotune/measure", {"runtime", "autotune/base"}, kTools + "|llvm/.*"},
     {"autotune/database", {"runtime", "autotune/base"}, kTools + R"(|sqlite3\.h|nlohmann/.*)"},
-    {"autotune/search",
+    {"autotune/model",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database"},
+     kTools + R"(|Halide\.h)"},
+    {"autotune/search",
+     {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database",
+      "autotune/model"},
      kTools + R"(|Halide\.h)"},
     {"autotune/library", {"runtime", "schedules", "generators", "autotune/base"}, kTools + R"(|Halide\.h)"},
     {"autotune/cli",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database",
-      "autotune/search", "autotune/library"},
+      "autotune/model", "autotune/search", "autotune/library"},
      kTools + R"(|Halide\.h|CLI/.*|nlohmann/.*)"},
     // Built against a generated library and its header alone.
     {"examples", {"runtime"}, kSystem + R"(|norms\w*\.h)"},
@@ -54,7 +58,7 @@ const std::vector<Rule> kRules = {
     {"bench", {"runtime", "examples"}, kSystem + R"(|bench_norms\.h|benchmark/.*|dnnl\.hpp|nlohmann/.*)"},
     {"tests",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database",
-      "autotune/search", "autotune/library", "autotune/cli", "examples"},
+      "autotune/model", "autotune/search", "autotune/library", "autotune/cli", "examples"},
      ".*"},
 };
 

@@ -12,6 +12,7 @@
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
+#include "autotune/cli/static_tuning.h"
 #include "autotune/search/resolver.h"
 #include "autotune/search/seeds.h"
 #include "autotune/search/tuner.h"
@@ -24,7 +25,7 @@ namespace {
 struct TuneOptions {
     explicit TuneOptions(CLI::App &command)
         : problems(command, ProblemOptions::Count::several), rows(command, "Numbers of rows to tune for"),
-          target(command), db(command) {
+          target(command), statics(command), db(command) {
         add_value(command, "--effort", "EFFORT", effort, "How many schedules to try: " + names_of(kEfforts));
         add_value(command, "--seed", "NUMBER", seed, "Decides which schedules are tried, and in which order");
         add_flag(command, "--if-missing", if_missing,
@@ -36,6 +37,7 @@ struct TuneOptions {
     ProblemOptions problems;
     RowsOption rows;
     TargetOption target;
+    StaticTuning statics;
     DatabaseOption db;
     std::string effort = "quick";
     std::string seed = "1";
@@ -95,7 +97,7 @@ std::vector<NormProblem> without_known(const std::vector<NormProblem> &problems,
     const Database database = Database::open_read_only(path);
     std::vector<NormProblem> missing;
     for (const ResolvedKernel &kernel : resolve(problems, {target}, {.own = &database})) {
-        if (kernel.step != LadderStep::tuned) {
+        if (kernel.step != LadderStep::tuned || !kernel.is_measured) {
             missing.push_back(kernel.problem);
         } else if (!quiet) {
             note(fmt::format("skipped {}: already {}", to_text(kernel.problem), kernel.source));
@@ -131,6 +133,10 @@ Json tune_each(const std::vector<NormProblem> &problems, TuneRequest request, co
 void tune_problems(const TuneOptions &options) {
     std::vector<NormProblem> problems = options.problems.problems();
     const Effort effort = parse_option("--effort", [&] { return value_named(kEfforts, options.effort); });
+    if (options.statics.is_asked_for()) {
+        return options.statics.run({problems, options.rows, options.target, options.db.path(), effort,
+                                    parse_seed(options.seed), options.json, options.quiet});
+    }
     const TuneRequest request{{}, options.target.target(), {}, effort, parse_seed(options.seed)};
     for (const NormProblem &problem : problems) {
         options.rows.rows(problem);  // says what is wrong with it before anything else
@@ -154,7 +160,8 @@ void add_tune_command(CLI::App &program, Run &run) {
     command.footer("Examples:\n"
                    "  normforge tune --op rms_norm --hidden 4096\n"
                    "  normforge tune --op layer_norm,rms_norm --hidden 384,576 --rows 1,64 \\\n"
-                   "      --effort normal --db tuning.db");
+                   "      --effort normal --db tuning.db\n"
+                   "  normforge tune --static --cpu neoverse-v2 --op rms_norm --hidden 4096");
     auto options = std::make_shared<TuneOptions>(command);
     command.callback([options, &run] { run = [options] { tune_problems(*options); }; });
 }
