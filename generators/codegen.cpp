@@ -11,6 +11,7 @@
 #include "generators/bfloat_rounding.h"
 #include "generators/bfloat_shuffles.h"
 #include "generators/contraction.h"
+#include "generators/cycle_model.h"
 #include "generators/loop_choices.h"
 #include "generators/machine_code.h"
 #include "generators/memory_hints.h"
@@ -26,6 +27,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
@@ -191,10 +193,9 @@ void convert_narrow_values(llvm::Module &module, const NarrowingMeans &means) {
     }
 }
 
-}  // namespace
-
-std::string generate_code(const LoweredKernel &kernel, const std::string &symbol, CodegenForm form) {
-    llvm::LLVMContext context;
+// The module that code is generated from.
+std::unique_ptr<llvm::Module> entry_module(llvm::LLVMContext &context, const LoweredKernel &kernel,
+                                           const std::string &symbol) {
     llvm::Expected<std::unique_ptr<llvm::Module>> parsed =
         llvm::parseBitcodeFile(llvm::MemoryBufferRef(kernel.bitcode, symbol), context);
     if (!parsed) {
@@ -251,23 +252,40 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
     if (llvm::verifyModule(module, &llvm::errs())) {
         broken("the entry of " + symbol + " is malformed");
     }
+    return std::move(*parsed);
+}
 
+}  // namespace
+
+std::string generate_code(const LoweredKernel &kernel, const std::string &symbol, CodegenForm form) {
+    llvm::LLVMContext context;
+    const std::unique_ptr<llvm::Module> module = entry_module(context, kernel, symbol);
     switch (form) {
     case CodegenForm::object:
-        return machine_code(module, llvm::CodeGenFileType::ObjectFile);
+        return machine_code(*module, llvm::CodeGenFileType::ObjectFile);
     case CodegenForm::assembly:
-        return machine_code(module, llvm::CodeGenFileType::AssemblyFile);
+        return machine_code(*module, llvm::CodeGenFileType::AssemblyFile);
     case CodegenForm::bitcode:
         break;
     }
     llvm::SmallString<0> bitcode;
     llvm::raw_svector_ostream stream(bitcode);
-    llvm::WriteBitcodeToFile(module, stream);
+    llvm::WriteBitcodeToFile(*module, stream);
     return std::string(bitcode);
+}
+
+KernelCycles simulate_code(const LoweredKernel &kernel, const std::string &symbol, const CpuPipeline &cpu,
+                           int64_t rows_of_pass) {
+    llvm::LLVMContext context;
+    return simulate_entry(*entry_module(context, kernel, symbol), symbol, cpu, rows_of_pass);
 }
 
 std::string llvm_version() {
     return LLVM_VERSION_STRING;
+}
+
+std::string host_cpu() {
+    return llvm::sys::getHostCPUName().str();
 }
 
 }  // namespace normforge

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "generators/simulated_cycles.h"
 #include "runtime/operands.h"
 
 namespace normforge {
@@ -51,7 +52,15 @@ struct LoweredKernel {
 enum class CodegenForm { object, assembly, bitcode };
 std::string generate_code(const LoweredKernel &kernel, const std::string &symbol, CodegenForm form);
 
+// What that code takes on a CPU, simulated. A pass of the loop over rows goes over `rows_of_pass` of them. Throws
+// UserError where LLVM has no model of the CPU, or of an instruction that is used.
+KernelCycles simulate_code(const LoweredKernel &kernel, const std::string &symbol, const CpuPipeline &cpu,
+                           int64_t rows_of_pass);
+
 // The LLVM release that generate_code uses.
 std::string llvm_version();
+
+// Its name of this machine's CPU.
+std::string host_cpu();
 
 }  // namespace normforge

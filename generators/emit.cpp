@@ -1,5 +1,7 @@
 #include "generators/emit.h"
 
+#include <algorithm>
+
 #include "generators/codegen.h"
 #include "generators/lowering.h"
 #include "schedules/space.h"
@@ -28,17 +30,15 @@ GeneratorParams generator_params(const KernelSpec &spec) {
     return params;
 }
 
-}  // namespace
-
-std::string kernel_symbol(const KernelSpec &spec) {
-    return hashed_symbol(spec.problem, to_text(spec.knobs) + " " + spec.target.to_string());
+std::string lowered_text(const KernelSpec &spec, const std::string &function, Halide::OutputFileType type) {
+    require_fit(spec.problem, spec.knobs, spec.target);  // the generator knows the target that is lowered for
+    return lower(spec.problem, generator_params(spec), lowering_target(spec.target), function, type);
 }
 
-std::string emit(const KernelSpec &spec, EmitForm form) {
-    std::string symbol = kernel_symbol(spec);
+LoweredKernel lowered_kernel(const KernelSpec &spec) {
     const Halide::Target &target = spec.target;
     LoweredKernel kernel{"",
-                         symbol + "_halide",
+                         kernel_symbol(spec) + "_halide",
                          kernel_parameters(spec.problem),
                          spec.problem.hidden,
                          spec.problem.portable == NF_NO && has_fma(target),
@@ -46,22 +46,33 @@ std::string emit(const KernelSpec &spec, EmitForm form) {
                          {rounds_bfloats(target), shuffles_bytes(target), permutes_words(target),
                           permutes_words_at_once(target), stores_narrowed(target)},
                          arm_machine(target)};
-    require_fit(spec.problem, spec.knobs, target);  // the generator knows the target that is lowered for
-    const auto lowered = [&](Halide::OutputFileType type) {
-        return lower(spec.problem, generator_params(spec), lowering_target(target), kernel.function, type);
-    };
-    if (form == EmitForm::stmt) {
-        return lowered(Halide::OutputFileType::stmt);
-    }
-    kernel.bitcode = lowered(Halide::OutputFileType::bitcode);
+    kernel.bitcode = lowered_text(spec, kernel.function, Halide::OutputFileType::bitcode);
+    return kernel;
+}
+
+}  // namespace
+
+std::string kernel_symbol(const KernelSpec &spec) {
+    return hashed_symbol(spec.problem, to_text(spec.knobs) + " " + spec.target.to_string());
+}
+
+std::string emit(const KernelSpec &spec, EmitForm form) {
+    const std::string symbol = kernel_symbol(spec);
     switch (form) {
+    case EmitForm::stmt:
+        return lowered_text(spec, symbol + "_halide", Halide::OutputFileType::stmt);
     case EmitForm::object:
-        return generate_code(kernel, symbol, CodegenForm::object);
+        return generate_code(lowered_kernel(spec), symbol, CodegenForm::object);
     case EmitForm::assembly:
-        return generate_code(kernel, symbol, CodegenForm::assembly);
+        return generate_code(lowered_kernel(spec), symbol, CodegenForm::assembly);
     default:
-        return generate_code(kernel, symbol, CodegenForm::bitcode);
+        return generate_code(lowered_kernel(spec), symbol, CodegenForm::bitcode);
     }
+}
+
+KernelCycles simulate(const KernelSpec &spec, const CpuPipeline &cpu, int64_t rows) {
+    return simulate_code(lowered_kernel(spec), kernel_symbol(spec), cpu,
+                         std::min<int64_t>(rows, spec.knobs.block));
 }
 
 }  // namespace normforge

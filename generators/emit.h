@@ -4,6 +4,7 @@
 #include <string>
 
 #include "Halide.h"
+#include "generators/simulated_cycles.h"
 #include "runtime/norm_problem.h"
 #include "schedules/knobs.h"
 
@@ -34,5 +35,9 @@ enum class EmitForm {
     stmt,      // Halide's lowered statement, as text
 };
 std::string emit(const KernelSpec &spec, EmitForm form);
+
+// What the code of emit() takes on a CPU of the target's architecture, simulated, when so many rows are at work.
+// Throws as emit() does, and UserError where LLVM has no model of the CPU or of an instruction that is used.
+KernelCycles simulate(const KernelSpec &spec, const CpuPipeline &cpu, int64_t rows);
 
 }  // namespace normforge

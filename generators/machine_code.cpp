@@ -1,14 +1,11 @@
 #include "generators/machine_code.h"
 
-#include <memory>
-
 #include "llvm/ADT/SmallString.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 
 namespace normforge {
@@ -30,7 +27,7 @@ bool initialise_targets() {
 
 }  // namespace
 
-std::string machine_code(llvm::Module &module, llvm::CodeGenFileType type) {
+std::unique_ptr<llvm::TargetMachine> code_machine(llvm::Module &module) {
     [[maybe_unused]] static const bool initialised =  // once, whatever the number of threads
         initialise_targets();
     std::string error;
@@ -41,10 +38,15 @@ std::string machine_code(llvm::Module &module, llvm::CodeGenFileType type) {
     llvm::TargetOptions options;
     // No product is fused but those that contract_products() has chosen.
     options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-    const std::unique_ptr<llvm::TargetMachine> machine(
+    std::unique_ptr<llvm::TargetMachine> machine(
         target->createTargetMachine(module.getTargetTriple(), "", "", options, llvm::Reloc::PIC_, std::nullopt,
                                     llvm::CodeGenOptLevel::Aggressive));
     module.setDataLayout(machine->createDataLayout());
+    return machine;
+}
+
+std::string machine_code(llvm::Module &module, llvm::CodeGenFileType type) {
+    const std::unique_ptr<llvm::TargetMachine> machine = code_machine(module);
     llvm::SmallString<0> code;
     llvm::raw_svector_ostream stream(code);
     llvm::legacy::PassManager passes;

@@ -47,6 +47,7 @@ TEST_F(DatabaseTest, SessionComesBackFromTheFile) {
     key.problem = parse_problem(
         "op=rms_norm,pass=backward,dtype=bf16,output=f32,weight=none,bias=f32,epsilon_place=on_deviation,"
         "normalised=bf16,residual=f16,sum=f16,statistics=f16,saved_statistics=yes,portable=yes,hidden=4095");
+    key.source = TimeSource::simulated;
     const int64_t seed = std::numeric_limits<int64_t>::min();
     int64_t id;
     {
@@ -71,6 +72,7 @@ TEST_F(DatabaseTest, SessionComesBackFromTheFile) {
     EXPECT_EQ(session.uuid.find_first_not_of("0123456789abcdef"), std::string::npos);
     EXPECT_EQ(session.uuid.size(), 32u);
     EXPECT_EQ(session.target, key.target);
+    EXPECT_EQ(session.source, TimeSource::simulated);
     EXPECT_EQ(session.seed, seed);
     EXPECT_EQ(session.effort, "quick");
     EXPECT_EQ(session.state, SessionState::done);

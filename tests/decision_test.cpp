@@ -75,6 +75,16 @@ TEST_F(DecisionTest, TheEndDecidesWhichIsLatest) {
     EXPECT_EQ(decided().front(), first);
 }
 
+// Not even a later one of the same key, that promises more.
+TEST_F(DecisionTest, WhatWasSimulatedComesLast) {
+    SessionKey simulated = key();
+    simulated.source = TimeSource::simulated;
+    const std::string first_simulated = store(0.2, simulated);
+    const std::string measured = store(0.9, key());
+    const std::string last_simulated = store(0.1, simulated);
+    EXPECT_EQ(decided(), Uuids({measured, last_simulated, first_simulated}));
+}
+
 struct OtherKey {
     const char *name;
     void (*change)(SessionKey &);

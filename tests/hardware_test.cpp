@@ -65,6 +65,27 @@ TEST(Hardware, WhatTheSystemDoesNotTellIsUnknown) {
     EXPECT_GE(hardware.usable_cores, 1);
 }
 
+// A Neoverse V1 as Linux shows it: no names, numbers of Arm's.
+TEST(Hardware, OfArmIsTheDesignOfTheFirstCore) {
+    const TemporaryFolder root;
+    root.write("proc/cpuinfo", "processor\t: 0\n"
+                               "BogoMIPS\t: 2100.00\n"
+                               "CPU implementer\t: 0x41\n"
+                               "CPU architecture: 8\n"
+                               "CPU variant\t: 0x1\n"
+                               "CPU part\t: 0xd40\n"
+                               "CPU revision\t: 1\n"
+                               "\n"
+                               "processor\t: 1\n"
+                               "CPU part\t: 0xd41\n");
+    const Hardware hardware = detect_hardware(root.path());
+    EXPECT_EQ(hardware.vendor, "arm");
+    EXPECT_EQ(hardware.family, 0xd40);
+    EXPECT_EQ(hardware.model, 1);
+    EXPECT_EQ(hardware.stepping, 1);
+    EXPECT_EQ(hardware.model_name, "unknown");
+}
+
 TEST(Hardware, OfThisMachineIsTheSameTwice) {
     EXPECT_EQ(detect_hardware(), detect_hardware());
     EXPECT_EQ(signature(detect_hardware()), signature(detect_hardware()));

@@ -27,6 +27,7 @@ struct Entry {
     std::string target = kTarget;
     std::vector<std::string> changes = {"unroll=1", "unroll=1"};  // of the heuristic's knobs, for 1 and 64 rows
     TrialStatus status_of_64_rows = TrialStatus::ok;
+    TimeSource source = TimeSource::measured;
 };
 
 // One that is found at that step.
@@ -72,9 +73,10 @@ protected:
     void store(Database &database, const Entry &entry) {
         const Halide::Target target = kernel_target(entry.target);
         const Knobs reference = heuristic(entry.problem, target);
-        const int64_t session = database.begin_session({entry.problem, entry.hardware, current_toolchain(),
-                                                        current_generator(), entry.target, to_text(reference)},
-                                                       1, "quick");
+        const int64_t session =
+            database.begin_session({entry.problem, entry.hardware, current_toolchain(), current_generator(),
+                                    entry.target, to_text(reference), entry.source},
+                                   1, "quick");
         const std::vector<int64_t> rows = {1, 64};
         for (size_t index = 0; index < rows.size(); index++) {
             for (const Knobs &knobs : {reference, changed(reference, entry.changes[index])}) {
@@ -165,6 +167,28 @@ TEST_F(LadderTest, LooksIntoTheUsersDatabaseFirstAtEachStep) {
     EXPECT_EQ(resolved().variants.front().spec.knobs.prefetch, 2);
     store(shipped_, entry_of(LadderStep::tuned));
     EXPECT_EQ(resolved().source, "tuned, shipped: 2.00x the heuristic at 1 row, 2.00x the heuristic at 64 rows");
+}
+
+TEST_F(LadderTest, TakesWhatWasMeasuredBeforeWhatWasSimulated) {
+    Entry simulated = entry_of(LadderStep::hardware_family);
+    simulated.source = TimeSource::simulated;
+    simulated.changes = {"prefetch=2", "prefetch=2"};
+    store(own_, simulated);
+    EXPECT_EQ(resolved().step, LadderStep::hardware_family);
+    EXPECT_FALSE(resolved().is_measured);
+    EXPECT_NE(resolved().source.find("simulated, not measured"), std::string::npos) << resolved().source;
+    Entry other = entry_of(LadderStep::hardware_family);
+    other.hardware.model++;
+    store(shipped_, other);
+    EXPECT_TRUE(resolved().is_measured) << resolved().source;
+}
+
+TEST_F(LadderTest, ShipsNoDefaultForAnotherArchitecture) {
+    Entry entry = entry_of(LadderStep::shipped_default);
+    entry.target = "arm-64-linux";
+    entry.hardware.arch = "arm";
+    store(shipped_, entry);
+    EXPECT_EQ(resolved().step, LadderStep::heuristic) << resolved().source;
 }
 
 struct Misfit {

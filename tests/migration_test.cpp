@@ -89,6 +89,7 @@ TEST_F(MigrationTest, KnowsTheReferenceByItsTrialsAndNoGenerator) {
     EXPECT_EQ(sessions[3].reference, "") << "it has no trials";
     EXPECT_EQ(sessions[3].state, SessionState::aborted);
     EXPECT_EQ(sessions[0].generator, GeneratorVersion());
+    EXPECT_EQ(sessions[0].source, TimeSource::measured);
 }
 
 TEST_F(MigrationTest, CopiesOfAFileKeepTheSameSessions) {

@@ -28,6 +28,17 @@ inline constexpr NamedValue<SessionState> kSessionStates[] = {
     {"aborted", SessionState::aborted},
 };
 
+// Where a session's times come from.
+enum class TimeSource {
+    measured,
+    simulated,  // by the static model: samples hold cycles of the CPU, and nothing ran
+};
+
+inline constexpr NamedValue<TimeSource> kTimeSources[] = {
+    {"measured", TimeSource::measured},
+    {"static", TimeSource::simulated},
+};
+
 inline constexpr NamedValue<TrialStatus> kTrialStatuses[] = {
     {"ok", TrialStatus::ok},       {"compile_error", TrialStatus::compile_error},
     {"crash", TrialStatus::crash}, {"timeout", TrialStatus::timeout},

@@ -30,10 +30,12 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
 }
 
-// 0 where the text does not start with a number.
+// Decimal, or hexadecimal after 0x; 0 where the text does not start with a number.
 int64_t leading_number(std::string_view text) {
     int64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_hexadecimal = text.starts_with("0x");
+    text.remove_prefix(is_hexadecimal ? 2 : 0);
+    std::from_chars(text.data(), text.data() + text.size(), number, is_hexadecimal ? 16 : 10);
     return number;
 }
 
@@ -64,6 +66,44 @@ std::string vendor_name(const std::string &vendor_id) {
         return "intel";
     }
     return vendor_id.empty() ? "unknown" : vendor_id;
+}
+
+// Who designed an ARM core, by Arm's numbers of them.
+std::string designer_name(int64_t implementer) {
+    switch (implementer) {
+    case 0x41:
+        return "arm";
+    case 0x46:
+        return "fujitsu";
+    case 0x48:
+        return "hisilicon";
+    case 0x4e:
+        return "nvidia";
+    case 0x51:
+        return "qualcomm";
+    case 0x61:
+        return "apple";
+    case 0xc0:
+        return "ampere";
+    default:
+        return fmt::format("{:#x}", implementer);
+    }
+}
+
+void read_cpu(std::map<std::string, std::string> cpu, Hardware &hardware) {
+    const auto number = [&](const char *field) { return leading_number(cpu[field]); };
+    if (cpu.contains("CPU implementer")) {
+        hardware.vendor = designer_name(number("CPU implementer"));
+        hardware.family = number("CPU part");
+        hardware.model = number("CPU variant");
+        hardware.stepping = number("CPU revision");
+    } else {
+        hardware.vendor = vendor_name(cpu["vendor_id"]);
+        hardware.family = number("cpu family");
+        hardware.model = number("model");
+        hardware.stepping = number("stepping");
+    }
+    hardware.model_name = cpu["model name"].empty() ? "unknown" : cpu["model name"];
 }
 
 // "32K" as the kernel writes cache sizes.
@@ -97,14 +137,9 @@ void read_caches(const std::filesystem::path &folder, Hardware &hardware) {
 }  // namespace
 
 Hardware detect_hardware(const std::filesystem::path &root) {
-    auto cpu = first_cpu(root / "proc/cpuinfo");
     Hardware hardware{};
     hardware.arch = kArch;
-    hardware.vendor = vendor_name(cpu["vendor_id"]);
-    hardware.model_name = cpu["model name"].empty() ? "unknown" : cpu["model name"];
-    hardware.family = leading_number(cpu["cpu family"]);
-    hardware.model = leading_number(cpu["model"]);
-    hardware.stepping = leading_number(cpu["stepping"]);
+    read_cpu(first_cpu(root / "proc/cpuinfo"), hardware);
     hardware.features = cpu_features();
     read_caches(root / "sys/devices/system/cpu/cpu0/cache", hardware);
     hardware.usable_cores = usable_cores(root.c_str());

@@ -9,11 +9,11 @@ namespace normforge {
 // The machine that kernels are measured on. A number that the machine does not tell is 0, a text "unknown".
 struct Hardware {
     std::string arch;    // "x86", "arm": as in Halide's targets
-    std::string vendor;  // "amd", "intel"; of others, what the CPU says
+    std::string vendor;  // "amd", "intel"; of others, what the CPU says; on ARM who designed the core
     std::string model_name;
-    int64_t family;
-    int64_t model;
-    int64_t stepping;
+    int64_t family;     // on ARM the part number, which names the core
+    int64_t model;      // on ARM the variant: rN of rNpM
+    int64_t stepping;   // on ARM the revision: pM
     uint64_t features;  // as of runtime/cpu_features.h
     int64_t l1d_bytes;
     int64_t l2_bytes;

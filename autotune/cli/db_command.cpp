@@ -37,6 +37,7 @@ Json session_json(const StoredSession &session) {
     json["effort"] = session.effort;
     json["seed"] = session.seed;
     json["state"] = name_of(kSessionStates, session.state);
+    json["source"] = name_of(kTimeSources, session.source);
     json["started"] = session.started;
     json["ended"] = session.ended;
     return json;
@@ -73,6 +74,7 @@ std::vector<std::string> session_row(const StoredSession &session, const std::ve
     return {session.started,
             name_of(kSessionStates, session.state),
             session.effort,
+            name_of(kTimeSources, session.source),
             fmt::format("{}", trials.size()),
             fmt::format("{}", failed),
             best == selection.choices.end() ? "-" : fmt::format("{:.2f}x", 1 / best->ratio),
@@ -95,7 +97,7 @@ Table trial_table(const std::vector<Trial> &trials) {
 
 void show(const DbOptions &options) {
     const Database database = Database::open_read_only(options.file);
-    const std::vector<std::string> heading = {"started", "state",   "effort",   "trials", "failed",
+    const std::vector<std::string> heading = {"started", "state",   "effort",   "source", "trials",   "failed",
                                               "best",    "problem", "hardware", "LLVM",   "normforge"};
     Json all = Json::array();
     Table table = {heading};
@@ -130,10 +132,12 @@ void best(const DbOptions &options) {
             all.back().update(json_of(selection));
             continue;
         }
-        print("{}\n  {} ({}), {}\n  tuned {}, noise {:.1f} %\n", to_text(session.problem),
-              session.hardware.model_name, session.hardware_signature, session.target, session.started,
-              selection.noise * 100);
-        Table table = {{"rows", "us", "heuristic us", "gain", "knobs"}};
+        const bool is_measured = session.source == TimeSource::measured;
+        print("{}\n  {} ({}), {}\n  {} {}{}\n", to_text(session.problem), session.hardware.model_name,
+              session.hardware_signature, session.target, is_measured ? "tuned" : "simulated", session.started,
+              is_measured ? fmt::format(", noise {:.1f} %", selection.noise * 100) : ", not measured");
+        const std::string unit = is_measured ? "us" : "1000 cycles";
+        Table table = {{"rows", unit, "heuristic " + unit, "gain", "knobs"}};
         for (const Choice &choice : selection.choices) {
             table.push_back({fmt::format("{}", choice.rows), fmt::format("{:.4g}", choice.nanoseconds / 1e3),
                              fmt::format("{:.4g}", choice.reference_nanoseconds / 1e3),
@@ -167,8 +171,10 @@ void add_db_command(CLI::App &program, Run &run) {
              "Print each session's trials too, with their medians of the time over the heuristic's");
     show_command.footer("Example:\n  normforge db show tuning.db");
     add(db, "best",
-        "Print the schedules that are best by what was measured: for each problem, hardware and target", best, run,
-        std::make_shared<DbOptions>())
+        "Print the schedules that are best by what was measured, or else simulated: for each problem, hardware "
+        "and "
+        "target",
+        best, run, std::make_shared<DbOptions>())
         .footer("Example:\n  normforge db best tuning.db --json");
     add_db_verify_command(db, run);
     add_db_explain_command(db, run);

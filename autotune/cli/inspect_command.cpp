@@ -10,21 +10,24 @@
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/standard_streams.h"
+#include "autotune/model/known_cpus.h"
 #include "autotune/search/resolver.h"
 #include "generators/emit.h"
 #include "generators/gpu_emit.h"
 #include "schedules/gpu_space.h"
 #include "schedules/space.h"
+#include "schedules/target.h"
 
 namespace normforge {
 
 namespace {
 
-enum class InspectForm { knobs, stmt, assembly, bitcode, ptx, opencl };
+enum class InspectForm { knobs, stmt, assembly, cycles, bitcode, ptx, opencl };
 
 constexpr NamedValue<InspectForm> kInspectForms[] = {
-    {"knobs", InspectForm::knobs},     {"stmt", InspectForm::stmt}, {"asm", InspectForm::assembly},
-    {"bitcode", InspectForm::bitcode}, {"ptx", InspectForm::ptx},   {"opencl", InspectForm::opencl}};
+    {"knobs", InspectForm::knobs},   {"stmt", InspectForm::stmt},       {"asm", InspectForm::assembly},
+    {"cycles", InspectForm::cycles}, {"bitcode", InspectForm::bitcode}, {"ptx", InspectForm::ptx},
+    {"opencl", InspectForm::opencl}};
 
 template <typename Knobs>
 std::string help_of(std::span<const KnobOf<Knobs>> table) {
@@ -55,7 +58,9 @@ struct InspectOptions {
             ->excludes(command.get_option("--db"));
         add_value(command, "--emit", "FORM", form,
                   "What to print: " + names_of(kInspectForms) +
-                      "; ptx is for CUDA devices from compute capability 8.0 on, opencl OpenCL C");
+                      "; cycles is what each loop takes on a CPU by the static model, which runs nothing; ptx is "
+                      "for CUDA devices from compute capability 8.0 on, opencl OpenCL C");
+        add_value(command, "--cpu", "CPU", cpu, "The CPU of cycles, by default this machine's: " + cpu_names());
     }
 
     ProblemOptions problem;
@@ -65,6 +70,7 @@ struct InspectOptions {
     CLI::Option *knobs_option;
     std::string rows = "1";
     std::string form = "knobs";
+    std::string cpu;
 
     // Whether an option is given that is about kernels for CPUs alone.
     bool asks_for_cpu() const {
@@ -96,6 +102,28 @@ Schedule known_schedule(const NormProblem &problem, const InspectOptions &option
     const std::optional<Database> database = options.db.open_read_only();
     const ResolvedKernel kernel = resolve({problem}, {target}, known_databases(database)).front();
     return {variant_for(kernel, rows).spec.knobs, kernel.source};
+}
+
+// A pass of the loop over rows takes a block of them.
+std::string cycles_text(const KernelSpec &spec, const InspectOptions &options) {
+    const KnownCpu &cpu =
+        *parse_option("--cpu", [&] { return options.cpu.empty() ? &known_host_cpu() : &known_cpu(options.cpu); });
+    if (is_arm(spec.target) != is_arm(kernel_target(cpu.target))) {
+        throw UsageError(fmt::format("--cpu: {} runs no kernels for {}; give a --target such as {}", cpu.name,
+                                     target_name(spec.target), cpu.target));
+    }
+    const KernelCycles cycles =
+        parse_option("--cpu", [&] { return simulate(spec, cpu.pipeline, spec.knobs.block); });
+    std::string text = fmt::format("{:>8} {:>12} {:>14}\n", "trips", "instructions", "cycles a trip");
+    for (const LoopCycles &loop : cycles.loops) {
+        text += fmt::format("{:>8} {:>12} {:>14.2f}\n", loop.trips, loop.instructions, loop.cycles);
+    }
+    const int block = spec.knobs.block;
+    const auto values = static_cast<double>(block * spec.problem.hidden);
+    return text + fmt::format("{} row{}: {:.0f} cycles after others, {:.3f} a value; {:.0f} by {}\n"
+                              "# simulated for {} with all operands in the first cache, not measured\n",
+                              block, block == 1 ? "" : "s", cycles.next_pass, cycles.next_pass / values,
+                              cycles.first_pass, block == 1 ? "itself" : "themselves", cpu.name);
 }
 
 std::string gpu_code(const NormProblem &problem, const InspectOptions &options, InspectForm form) {
@@ -135,6 +163,8 @@ void inspect(const InspectOptions &options) {
         return write_output(emit(spec, EmitForm::stmt));
     case InspectForm::assembly:
         return write_output(emit(spec, EmitForm::assembly));
+    case InspectForm::cycles:
+        return write_output(cycles_text(spec, options));
     case InspectForm::bitcode:
         if (isatty(STDOUT_FILENO)) {
             throw UsageError("--emit: bitcode is binary data; allowed is to send it to a file or a pipe");
@@ -150,10 +180,12 @@ void inspect(const InspectOptions &options) {
 
 void add_inspect_command(CLI::App &program, Run &run) {
     CLI::App &command = *program.add_subcommand(
-        "inspect", "Print a kernel: its knobs, Halide statement, assembly, bitcode, PTX or OpenCL C");
+        "inspect", "Print a kernel: its knobs, Halide statement, assembly, cycles, bitcode, PTX or OpenCL C");
     command.footer("Examples:\n"
                    "  normforge inspect --op rms_norm --hidden 4096 --rows 512\n"
                    "  normforge inspect --op layer_norm --hidden 384 --emit asm\n"
+                   "  normforge inspect --op layer_norm --hidden 4096 --target arm-64-linux-neon \\\n"
+                   "      --emit cycles --cpu neoverse-n1\n"
                    "  normforge inspect --op rms_norm --hidden 4096 --dtype bf16 --emit ptx");
     auto options = std::make_shared<InspectOptions>(command);
     command.callback([options, &run] { run = [options] { inspect(*options); }; });

@@ -28,6 +28,7 @@ Row row_of(const StoredSession &session, const Trial &trial) {
                {"started", session.started},
                {"state", name_of(kSessionStates, session.state)},
                {"effort", session.effort},
+               {"source", name_of(kTimeSources, session.source)},
                {"hardware", session.hardware_signature},
                {"model_name", session.hardware.model_name},
                {"halide", session.toolchain.halide},

@@ -15,6 +15,7 @@
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
+#include "autotune/cli/static_tuning.h"
 #include "autotune/cli/tune_results.h"
 #include "autotune/manifest/shard.h"
 #include "autotune/search/resolver.h"
@@ -29,7 +30,7 @@ namespace {
 struct TuneOptions {
     explicit TuneOptions(CLI::App &command)
         : problems(command, ProblemOptions::Count::several), rows(command, "Numbers of rows to tune for"),
-          target(command), db(command) {
+          target(command), statics(command), db(command) {
         add_value(command, "--effort", "EFFORT", effort, "How many schedules to try: " + names_of(kEfforts));
         add_value(command, "--seed", "NUMBER", seed, "Decides which schedules are tried, and in which order");
         add_value(command, "--shard", "I/N", shard,
@@ -44,6 +45,7 @@ struct TuneOptions {
     ProblemOptions problems;
     RowsOption rows;
     TargetOption target;
+    StaticTuning statics;
     DatabaseOption db;
     std::string effort = "quick";
     std::string seed = "1";
@@ -76,7 +78,7 @@ std::vector<ProblemRows> without_known(const std::vector<ProblemRows> &problems,
     const std::vector<ResolvedKernel> kernels = resolve(all, {target}, {.own = &database});
     std::vector<ProblemRows> missing;
     for (size_t index = 0; index < problems.size(); index++) {
-        if (kernels[index].step != LadderStep::tuned) {
+        if (kernels[index].step != LadderStep::tuned || !kernels[index].is_measured) {
             missing.push_back(problems[index]);
         } else if (!quiet) {
             note(fmt::format("skipped {}: already {}", to_text(all[index]), kernels[index].source));
@@ -120,9 +122,13 @@ void tune_problems(const TuneOptions &options) {
     std::vector<ProblemRows> problems = options.problems.problems_with_rows(options.rows);
     const Effort effort = parse_option("--effort", [&] { return value_named(kEfforts, options.effort); });
     const Shard shard = parse_option("--shard", [&] { return parse_shard(options.shard); });
+    problems = problems_in(shard, problems);
+    if (options.statics.is_asked_for()) {
+        return options.statics.run({problems, options.target, options.db.path(), effort, parse_seed(options.seed),
+                                    options.json, options.quiet});
+    }
     const TuneRequest request{{}, options.target.target(), {}, effort, parse_seed(options.seed)};
     require_runnable(request.target);  // before a database is made
-    problems = problems_in(shard, problems);
     if (options.if_missing) {
         problems = without_known(problems, request.target, options.db.path(), options.quiet);
     }
@@ -142,7 +148,8 @@ void add_tune_command(CLI::App &program, Run &run) {
                    "  normforge tune --op rms_norm --hidden 4096\n"
                    "  normforge tune --op layer_norm,rms_norm --hidden 384,576 --rows 1,64 \\\n"
                    "      --effort normal --db tuning.db\n"
-                   "  normforge tune --manifest norms.json --shard 2/8 --db part2.db");
+                   "  normforge tune --manifest norms.json --shard 2/8 --db part2.db\n"
+                   "  normforge tune --static --cpu neoverse-v2 --op rms_norm --hidden 4096");
     auto options = std::make_shared<TuneOptions>(command);
     command.callback([options, &run] { run = [options] { tune_problems(*options); }; });
 }

@@ -80,8 +80,8 @@ int64_t Database::begin_session(const SessionKey &key, int64_t seed, const std::
     SqliteTransaction transaction(connection_);
     SqliteStatement insert(connection_,
                            fmt::format("INSERT INTO session (hardware, toolchain, generator, problem, target,"
-                                       " reference, seed, effort, state, started)"
-                                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, {})",
+                                       " reference, seed, effort, state, source, started)"
+                                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {})",
                                        kNow));
     insert.bind(find_or_insert(connection_, "hardware", hardware_row(key.hardware)))
         .bind(find_or_insert(connection_, "toolchain", toolchain_row(key.toolchain)))
@@ -93,6 +93,7 @@ int64_t Database::begin_session(const SessionKey &key, int64_t seed, const std::
         .bind(seed)
         .bind(effort)
         .bind(name_of(kSessionStates, SessionState::running))
+        .bind(name_of(kTimeSources, key.source))
         .run();
     const int64_t id = connection_.last_insert_id();
     transaction.commit();

@@ -36,6 +36,7 @@ struct SessionKey {
     GeneratorVersion generator;
     std::string target;     // Halide's text of it
     std::string reference;  // the knobs of the schedule that all others are timed beside: the heuristic's
+    TimeSource source = TimeSource::measured;
 };
 
 struct StoredSession {
@@ -54,6 +55,7 @@ struct StoredSession {
     std::string started;  // UTC, "2026-01-31T12:34:56.789Z"
     std::string ended;    // empty while running
     std::optional<double> noise_floor;
+    TimeSource source;
 };
 
 }  // namespace normforge

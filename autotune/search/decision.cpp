@@ -27,7 +27,11 @@ double relative_time(const Selection &a, const Selection &b) {
     return count == 0 ? 1 : std::exp(sum / count);
 }
 
-bool is_clearly_faster(const Decision &a, const Decision &b) {
+// Whether a, the earlier one, comes before b all the same.
+bool is_preferred(const Decision &a, const Decision &b) {
+    if (a.session.source != b.session.source) {
+        return a.session.source == TimeSource::measured;
+    }
     const double margin = std::max(kLeastGain, a.selection.noise + b.selection.noise);
     return are_comparable(a.session, b.session) && relative_time(a.selection, b.selection) < 1 - margin;
 }
@@ -57,7 +61,7 @@ std::vector<Decision> decide(const Database &database, const std::vector<StoredS
     while (!open.empty()) {
         auto best = open.begin();
         for (auto later = best + 1; later != open.end(); ++later) {
-            best = is_clearly_faster(*best, *later) ? best : later;
+            best = is_preferred(*best, *later) ? best : later;
         }
         ranked.push_back(std::move(*best));
         open.erase(best);

@@ -21,7 +21,8 @@ bool are_of_one_key(const StoredSession &a, const StoredSession &b);
 // comes before an earlier one, unless the earlier one was of the same toolchain, generator and reference and its
 // schedules were faster, by more than the noise of both and 1 %, as the geometric mean over the numbers of rows of
 // both. So a quick look does not undo a thorough search, and a merge of files decides by what was measured.
-// Sessions that are not done, or in which no schedule passed for all numbers of rows, decide nothing.
+// A session of the static model comes after all that were measured. Sessions that are not done, or in which no
+// schedule passed for all numbers of rows, decide nothing.
 std::vector<Decision> decide(const Database &database, const std::vector<StoredSession> &sessions);
 
 // The first decision for each problem, hardware and target that the database has one for, in the order of their

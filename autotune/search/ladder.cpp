@@ -114,7 +114,8 @@ bool Ladder::is_of_step(const StoredSession &session, LadderStep step, const Nor
     case LadderStep::instruction_set:
         return is_same && !is_own && features_of_target(session.target) == needed_cpu_features(target);
     case LadderStep::shipped_default:
-        return is_same && features_of_target(session.target) != needed_cpu_features(target);
+        return is_same && session.hardware.arch == (is_arm(target) ? "arm" : "x86") &&
+               features_of_target(session.target) != needed_cpu_features(target);
     case LadderStep::heuristic:
         return false;
     }
@@ -145,6 +146,8 @@ std::vector<LadderEntry> Ladder::entries(LadderStep step, const NormProblem &pro
             }
         }
     }
+    std::ranges::stable_partition(
+        entries, [](const LadderEntry &entry) { return entry.decision.session.source == TimeSource::measured; });
     return entries;
 }
 

@@ -15,7 +15,7 @@ enum class LadderStep {
     nearest_hidden,  // for a hidden size at most twice or half as long, divisible by the same powers of 2 up to 64
     hardware_family,  // for the same target, on hardware of the same vendor and family with equal first two caches
     instruction_set,  // on any hardware, for a target of the same instruction sets
-    shipped_default,  // for any target, in the database that normforge comes with
+    shipped_default,  // for any target of the architecture, in the database that normforge comes with
     heuristic,        // not measured
 };
 
@@ -49,7 +49,7 @@ class Ladder {
 public:
     Ladder(const KnownDatabases &databases, const Hardware &hardware);
 
-    // The most suitable first.
+    // The most suitable first; what was only simulated after all that was measured.
     std::vector<LadderEntry> entries(LadderStep step, const NormProblem &problem,
                                      const Halide::Target &target) const;
 

@@ -51,7 +51,8 @@ std::string gains(const Decision &decision) {
                                      : fmt::format("{:.2f}x the heuristic", 1 / choice.ratio);
         texts.push_back(fmt::format("{} at {} row{}", gain, choice.rows, choice.rows == 1 ? "" : "s"));
     }
-    return fmt::format("{}", fmt::join(texts, ", "));
+    return fmt::format("{}{}", fmt::join(texts, ", "),
+                       decision.session.source == TimeSource::measured ? "" : ", simulated, not measured");
 }
 
 }  // namespace normforge

@@ -21,6 +21,7 @@ namespace {
 struct Plan {
     LadderStep step;
     bool is_shipped;
+    bool is_measured;
     std::string outcome;
     std::vector<MeasuredKernel> own;          // as they were measured
     std::vector<MeasuredKernel> transferred;  // for the problem and target
@@ -83,6 +84,7 @@ public:
         }
         kernel_.outcomes.push_back({plan_->step, plan_->is_shipped, true, plan_->outcome});
         if (!is_taken_) {
+            kernel_.is_measured = plan_->is_measured;
             take(plan_->step, source(), plan_->transferred);
         }
     }
@@ -135,6 +137,7 @@ private:
         try {
             plan_.emplace(Plan{step_,
                                entry.is_shipped,
+                               entry.decision.session.source == TimeSource::measured,
                                gains(entry.decision) + place_of(step_, entry.decision),
                                measured_kernels(entry.decision),
                                {}});

@@ -29,6 +29,7 @@ struct ResolvedKernel {
     Halide::Target target;
     std::vector<ResolvedVariant> variants;  // by rising min_rows, the first one's 0
     LadderStep step;
+    bool is_measured;                   // and not simulated, or the heuristic's
     std::string source;                 // "tuned: 1.31x the heuristic at 1 row, ...", "heuristic: " and why
     std::vector<StepOutcome> outcomes;  // in the order of the ladder; the first that can serve is the one taken
 };

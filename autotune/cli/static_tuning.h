@@ -1,0 +1,41 @@
+#pragma once
+
+#include "autotune/cli/options.h"
+#include "autotune/manifest/manifest.h"
+#include "autotune/model/known_cpus.h"
+#include "autotune/search/searcher.h"
+
+namespace normforge {
+
+// --static and --cpu of tune: to simulate schedules for a CPU that need not be at hand.
+class StaticTuning {
+public:
+    explicit StaticTuning(CLI::App &command);
+
+    // Throws UsageError for one option without the other, for those that exclude them, and for an unknown CPU.
+    bool is_asked_for() const;
+
+    // The other options of the command.
+    struct Request {
+        const std::vector<ProblemRows> &problems;
+        const TargetOption &target;  // by default what suits the CPU
+        const std::string &database;
+        Effort effort;
+        uint64_t seed;
+        bool json;
+        bool quiet;
+    };
+
+    // Tells first how the model orders what was measured on this machine. Throws UserError where that is too
+    // little to rely on, having stored nothing.
+    void run(const Request &request) const;
+
+private:
+    const KnownCpu &cpu() const;
+
+    const CLI::App &command_;
+    bool is_static_ = false;
+    std::string cpu_;
+};
+
+}  // namespace normforge

@@ -1,0 +1,24 @@
+#include "autotune/search/compiled_trial.h"
+
+#include <span>
+
+#include "autotune/base/code_hash.h"
+#include "autotune/base/content_hash.h"
+
+namespace normforge {
+
+Trial compiled_trial(const KernelSpec &spec, const CompiledKernel &compiled) {
+    Trial trial{};
+    trial.knobs = to_text(spec.knobs);
+    trial.status = compiled.status;
+    trial.message = compiled.message;
+    trial.compile_ms = compiled.milliseconds;
+    trial.code_bytes = static_cast<int64_t>(compiled.object.size());
+    trial.object_hash = content_hash(std::as_bytes(std::span(compiled.object)));
+    if (compiled.status == TrialStatus::ok) {
+        trial.code_hash = code_hash(compiled.object);
+    }
+    return trial;
+}
+
+}  // namespace normforge
