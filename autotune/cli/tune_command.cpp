@@ -6,12 +6,14 @@
 #include <memory>
 
 #include "autotune/base/enum_text.h"
+#include "autotune/base/interruption.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
+#include "autotune/cli/time_budget.h"
 #include "autotune/search/resolver.h"
 #include "autotune/search/seeds.h"
 #include "autotune/search/tuner.h"
@@ -27,6 +29,12 @@ struct TuneOptions {
           target(command), db(command) {
         add_value(command, "--effort", "EFFORT", effort, "How many schedules to try: " + names_of(kEfforts));
         add_value(command, "--seed", "NUMBER", seed, "Decides which schedules are tried, and in which order");
+        add_value(command, "--budget", "TIME", budget,
+                  "How long all of it may take, such as 90s, 5m or 2h; what is measured by then decides");
+        add_flag(
+            command, "--resume", resume,
+            "Go on where this command was interrupted, killed or ended by its budget before: skip problems that "
+            "it has done, keep trials of those that it had begun");
         add_flag(command, "--if-missing", if_missing,
                  "Skip problems that the database has a valid result for, whatever its numbers of rows");
         add_flag(command, "--json", json, kJsonHelp);
@@ -39,6 +47,8 @@ struct TuneOptions {
     DatabaseOption db;
     std::string effort = "quick";
     std::string seed = "1";
+    std::string budget;
+    bool resume = false;
     bool if_missing = false;
     bool json = false;
     bool quiet = false;
@@ -70,8 +80,8 @@ void print_text(const NormProblem &problem, const TuneReport &report) {
         print("  rows={:<6} {:>10.4g} us, heuristic {:>10.4g} us, {:.2f}x  {}\n", choice.rows,
               choice.nanoseconds / 1e3, choice.reference_nanoseconds / 1e3, 1 / choice.ratio, choice.knobs);
     }
-    print("  noise {:.1f} %, trials: {}, {:.1f} s\n", report.selection.noise * 100, count_text(report.trials),
-          report.seconds);
+    print("  noise {:.1f} %, trials: {}, {:.1f} s{}\n", report.selection.noise * 100, count_text(report.trials),
+          report.seconds, report.cut.empty() ? "" : ", incomplete: " + report.cut);
     flush_output();  // the next problem takes a while
 }
 
@@ -80,6 +90,7 @@ Json report_json(const TuneRequest &request, const TuneReport &report) {
     json["target"] = target_name(request.target);
     json["hardware"] = signature(detect_hardware());
     json["seconds"] = report.seconds;
+    json["cut"] = report.cut;
     for (const auto &[status, count] : report.trials) {
         json["trials"][name_of(kTrialStatuses, status)] = count;
     }
@@ -104,21 +115,38 @@ std::vector<NormProblem> without_known(const std::vector<NormProblem> &problems,
     return missing;
 }
 
+TuneReport tune_or_say_how_to_resume(const TuneRequest &request, Database &database, Progress &progress) {
+    try {
+        return tune(request, database, progress);
+    } catch (const Interrupted &) {
+        progress.say("normforge: interrupted; the same command with --resume goes on from here");
+        throw;
+    }
+}
+
 Json tune_each(const std::vector<NormProblem> &problems, TuneRequest request, const TuneOptions &options) {
     Json results = Json::array();
+    const TimeBudget budget = parse_option("--budget", [&] { return TimeBudget(options.budget); });
+    const InterruptionRequests interruptions;
     Database database = Database::open(options.db.path());
     for (size_t index = 0; index < problems.size(); index++) {
         request.problem = problems[index];
         request.rows = options.rows.rows(request.problem);
         request.known =
             tuning_seeds({.own = &database, .shipped = &shipped_database()}, request.problem, request.target);
+        request.deadline = budget.deadline(problems.size() - index);
+        if (budget.is_used_up() || (options.resume && is_done(request, database))) {
+            note(fmt::format("skipped {}: {}", to_text(request.problem),
+                             budget.is_used_up() ? "the budget is used up" : "done already"));
+            continue;
+        }
         if (!options.quiet) {
             note(fmt::format("tuning {} ({} of {})", to_text(request.problem), index + 1, problems.size()));
         }
         TuneReport report;
         {
             Progress progress(options.quiet ? Progress::Mode::silent : Progress::Mode::automatic);
-            report = tune(request, database, progress);
+            report = tune_or_say_how_to_resume(request, database, progress);
         }
         results.push_back(report_json(request, report));
         if (!options.json) {
@@ -131,7 +159,9 @@ Json tune_each(const std::vector<NormProblem> &problems, TuneRequest request, co
 void tune_problems(const TuneOptions &options) {
     std::vector<NormProblem> problems = options.problems.problems();
     const Effort effort = parse_option("--effort", [&] { return value_named(kEfforts, options.effort); });
-    const TuneRequest request{{}, options.target.target(), {}, effort, parse_seed(options.seed)};
+    TuneRequest request{{}, options.target.target(), {}, effort, parse_seed(options.seed)};
+    request.resume = options.resume;
+    parse_option("--budget", [&] { return TimeBudget(options.budget); });
     for (const NormProblem &problem : problems) {
         options.rows.rows(problem);  // says what is wrong with it before anything else
     }

@@ -216,10 +216,15 @@ void version_3(SqliteConnection &connection) {
     )sql"));
 }
 
+// Who measures, so that a dead process's session is known, and why a session ended before its search did.
+void version_4(SqliteConnection &connection) {
+    connection.execute("ALTER TABLE session ADD COLUMN process TEXT; ALTER TABLE session ADD COLUMN cut TEXT");
+}
+
 // Entry i takes a file from version i to i + 1. Files of all versions exist, so entries are only ever added. A new
 // field of NormProblem needs one too, be it empty: its column comes from complete_problem_table.
 using Migration = void (*)(SqliteConnection &);
-constexpr Migration kMigrations[] = {version_1, version_2, version_3};
+constexpr Migration kMigrations[] = {version_1, version_2, version_3, version_4};
 
 // Gives the problem table, new or old, a column for each field that it lacks. Rows from before get
 // default_problem's value, which must be what a problem meant before it had the field.

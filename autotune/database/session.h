@@ -54,6 +54,8 @@ struct StoredSession {
     std::string started;  // UTC, "2026-01-31T12:34:56.789Z"
     std::string ended;    // empty while running
     std::optional<double> noise_floor;
+    std::string process;  // process_identity() of who measures; empty once ended
+    std::string cut;      // why it ended before its search did; empty where it did not
 };
 
 }  // namespace normforge

@@ -9,6 +9,7 @@ namespace {
 std::string select_sessions() {
     return fmt::format(
         "SELECT session.id, uuid, target, knobs, seed, effort, state, started, ended, noise_floor,"
+        " process, cut,"
         " halide, llvm, normforge, algorithm, space, signature, arch, vendor, model_name, family, model, stepping,"
         " features, l1d_bytes, l2_bytes, l3_bytes, line_bytes, usable_cores, {} "
         "FROM session JOIN hardware ON hardware.id = session.hardware"
@@ -38,6 +39,8 @@ StoredSession read_session(const SqliteStatement &row) {
         session.noise_floor = row.real(column);
     }
     column++;
+    session.process = text();
+    session.cut = text();
     session.toolchain = {text(), text(), text()};
     session.generator = {text(), text()};
     session.hardware_signature = text();

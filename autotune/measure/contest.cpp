@@ -118,10 +118,12 @@ void run_contest(const Contest &contest, const ContestObserver &observer) {
                 const int block = standing.block;
                 standing.settle(called);
                 observer.sample(called, message.sample);
-                if (standing.block != block && observer.stop()) {
+                const bool is_between =
+                    standing.block != block && standing.block < contest.first_block + contest.blocks;
+                if (is_between && observer.stop()) {
                     return;
                 }
-                paused = standing.block != block && lock.is_wanted();
+                paused = is_between && lock.is_wanted();
             }
         }
         if (child.outcome() == ChildProcess::Outcome::finished) {

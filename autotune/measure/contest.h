@@ -29,7 +29,7 @@ struct ContestObserver {
     std::function<void(size_t contender, const Sample &)> sample;
     // The contender crashed or hung, and takes no further part.
     std::function<void(size_t contender, TrialStatus, const std::string &reason)> out;
-    // Asked after every block: whether to end the contest there.
+    // Asked between two blocks: whether to end the contest there.
     std::function<bool()> stop = [] { return false; };
     MachineLock::Tell tell = {};
 };
