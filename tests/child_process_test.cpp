@@ -140,6 +140,45 @@ TEST(ChildProcess, OneThatRefusesSignalsIsKilledToo) {
     expect_end(child, 50ms, Outcome::timed_out, "no answer within 50 ms");
 }
 
+#ifndef __SANITIZE_ADDRESS__
+TEST(ChildProcess, OneThatWantsAllMemoryFails) {
+    ChildProcess child([](const Send &send) {
+        send("begin");
+        for (;;) {
+            char *const block = new char[size_t{1} << 30];
+            send(std::to_string(block[12345]));
+        }
+    });
+    int blocks = -1;
+    while (child.read(kPatience)) {
+        blocks++;
+    }
+    EXPECT_GE(blocks, 3);
+    EXPECT_LE(blocks, 4);
+    EXPECT_EQ(child.outcome(), Outcome::crashed);
+    EXPECT_EQ(child.reason(), "std::bad_alloc");
+}
+#endif
+
+// What a child has started ends with it.
+TEST(ChildProcess, IsKilledWithItsOwnChildren) {
+    pid_t grandchild = 0;
+    {
+        ChildProcess child([](const Send &send) {
+            const pid_t pid = fork();
+            if (pid == 0) {
+                hang();
+            }
+            send(std::to_string(pid));
+            hang();
+        });
+        grandchild = std::stoi(child.read(kPatience).value());
+    }
+    while (kill(grandchild, 0) == 0) {
+        usleep(1000);  // until whoever inherited it has noticed
+    }
+}
+
 TEST(ChildProcess, DescriptorTellsWhenToRead) {
     int gate[2];
     ASSERT_EQ(pipe(gate), 0);

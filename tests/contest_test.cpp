@@ -2,14 +2,17 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <set>
 #include <stdexcept>
 
 #include "autotune/measure/single_kernel.h"
+#include "tests/temporary_folder.h"
 
 namespace normforge {
 namespace {
@@ -55,6 +58,10 @@ struct Outcome {
 
 class ContestTest : public testing::Test {
 protected:
+    // Apart from other processes, which would make it pause.
+    ContestTest() { setenv("NORMFORGE_LOCK", (folder_ / "lock").c_str(), 1); }
+    ~ContestTest() override { unsetenv("NORMFORGE_LOCK"); }
+
     const nf_kernel *kernel(Entry entry) {
         return &kernels_.emplace_back(default_problem(NF_LAYER_NORM, 64), entry).kernel();
     }
@@ -71,7 +78,8 @@ protected:
                 .blocks = kBlocks,
                 .sample_nanoseconds = 1,
                 .seed = seed,
-                .sample_limit = std::chrono::milliseconds(1000)};
+                .sample_limit = std::chrono::milliseconds(1000),
+                .retakes = 0};
     }
 
     static Outcome run(const Contest &contest) {
@@ -101,6 +109,8 @@ protected:
         EXPECT_EQ(blocks, expected);
     }
 
+    const TemporaryFolder folder_;
+
 private:
     std::deque<SingleKernel> kernels_;
     const TimingOperands operands_{default_problem(NF_LAYER_NORM, 64), 2};
@@ -126,6 +136,52 @@ TEST_F(ContestTest, OfNobodyOrNoBlocksIsNothing) {
     Contest none = contest({quick});
     none.blocks = 0;
     EXPECT_TRUE(run(none).samples.empty());
+}
+
+// Two contenders have the reference between them.
+TEST_F(ContestTest, NeighboursShareTheReference) {
+    std::map<std::pair<int, int>, double> reference_ns;
+    for (const auto &[contender, samples] : run(contest({quick, quick, quick})).samples) {
+        for (const Sample &sample : samples) {
+            reference_ns[{sample.block, sample.position}] = sample.reference_ns;
+        }
+    }
+    for (int block = 10; block < 10 + kBlocks; block++) {
+        EXPECT_EQ((reference_ns[{block, 0}]), (reference_ns[{block, 1}]));
+    }
+}
+
+TEST_F(ContestTest, StopsAfterAWholeBlock) {
+    int samples = 0;
+    run_contest(
+        contest({quick, quick, quick}),
+        {.sample = [&](size_t, const Sample &) { samples++; }, .out = {}, .stop = [&] { return samples >= 4; }});
+    EXPECT_EQ(samples, 6);
+}
+
+// Who waits for the machine gets it between two blocks, and nothing is lost.
+TEST_F(ContestTest, LetsOthersGoFirst) {
+    Contest long_contest = contest({quick, quick});
+    long_contest.blocks = 1000;
+    long_contest.sample_nanoseconds = 1e5;
+    const pid_t other = fork();
+    if (other == 0) {
+        usleep(50000);  // for the contest to begin
+        { const MachineLock lock(MachineLock::Use::computing); }
+        _exit(0);
+    }
+    std::map<size_t, int> next;
+    bool other_has_gone = false;
+    run_contest(long_contest, {.sample =
+                                   [&](size_t contender, const Sample &sample) {
+                                       EXPECT_EQ(sample.block, 10 + next[contender]++);
+                                       other_has_gone =
+                                           other_has_gone || waitpid(other, nullptr, WNOHANG) == other;
+                                   },
+                               .out = {}});
+    EXPECT_EQ(next[0], 1000);
+    EXPECT_EQ(next[1], 1000);
+    EXPECT_TRUE(other_has_gone);
 }
 
 TEST_F(ContestTest, SeedMakesTheOrder) {

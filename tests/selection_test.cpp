@@ -229,5 +229,18 @@ TEST(Selection, NoiseIsTheReferencesLargest) {
     EXPECT_NEAR(select_best(trials, kReference).noise, 0.04, 0.001);
 }
 
+// What is uncertain at one number of rows says nothing of another.
+TEST(Selection, NoiseIsThatOfTheRows) {
+    const std::vector<Trial> trials = {T{.knobs = kReference, .rows = 1, .ratios = noisy(1, 0.005)},
+                                       T{.knobs = "a", .rows = 1, .ratios = noisy(0.95, 0.005)},
+                                       T{.knobs = kReference, .rows = 64, .ratios = noisy(1, 0.2)},
+                                       T{.knobs = "a", .rows = 64, .ratios = noisy(0.95, 0.2)}};
+    const Selection selection = select_best(trials, kReference);
+    ASSERT_EQ(selection.choices.size(), 2u);
+    EXPECT_EQ(selection.choices[0].knobs, "a");
+    EXPECT_EQ(selection.choices[1].knobs, kReference);
+    EXPECT_NEAR(selection.noise, 0.2, 0.001);
+}
+
 }  // namespace
 }  // namespace normforge

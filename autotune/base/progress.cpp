@@ -64,9 +64,19 @@ void Progress::show() {
         line += fmt::format(", {:.0f} s left",
                             elapsed / static_cast<double>(done_) * static_cast<double>(total_ - done_));
     }
+    put(line + (output_ == Output::terminal ? "" : "\n"));
+}
+
+void Progress::say(const std::string &what) {
+    if (output_ != Output::none) {
+        put(what + "\n");
+    }
+}
+
+void Progress::put(const std::string &line) {
     clear();
     // Not fmt::print, which throws where standard error cannot be written: the work goes on without an audience.
-    std::fputs((line + (output_ == Output::terminal ? "" : "\n")).c_str(), stderr);
+    std::fputs(line.c_str(), stderr);
     std::fflush(stderr);
 }
 

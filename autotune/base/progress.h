@@ -22,8 +22,12 @@ public:
     // One more is done. `best` is the best result so far, in words; empty for none yet.
     void advance(const std::string &best = "");
 
+    // A line of its own, which stays.
+    void say(const std::string &what);
+
 private:
     void show();
+    void put(const std::string &line);
     void clear();
 
     enum class Output { none, terminal, lines } output_;

@@ -56,7 +56,8 @@ Figures measure(const NormProblem &problem, const nf_kernel &kernel, const nf_ke
                                       ratios.push_back(sample.ns / sample.reference_ns);
                                   }
                               },
-                          .out = [](size_t, TrialStatus, const std::string &reason) { throw UserError(reason); }});
+                          .out = [](size_t, TrialStatus, const std::string &reason) { throw UserError(reason); },
+                          .tell = note});
     return {median(ns[0]), median(reference_ns), median(ns[1]), median(ratios)};
 }
 

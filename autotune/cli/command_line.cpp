@@ -23,6 +23,9 @@ the command line.
 
 Environment:
   NORMFORGE_DB      Default tuning database
+  NORMFORGE_LOCK    File by which processes that measure on one machine exclude
+                    each other; by default normforge.lock in /run/lock, /dev/shm
+                    or /tmp
   XDG_DATA_HOME     Folder of the default tuning database, normforge/tuning.db,
                     where NORMFORGE_DB is not set; by default ~/.local/share
   CC                C compiler that links shared libraries; by default cc

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "autotune/base/hardware.h"
 #include "autotune/cli/commands.h"
+#include "autotune/cli/findings.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/standard_streams.h"
@@ -17,50 +17,6 @@
 namespace normforge {
 
 namespace {
-
-struct Finding {
-    std::string what;
-    std::string state;
-    std::string advice;  // empty where all is well
-    bool fatal = false;  // nothing can be tuned
-};
-
-std::string first_line(const char *path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return line;
-}
-
-Finding governor() {
-    const std::string name = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-    if (name.empty()) {
-        return {"CPU governor", "not shown by this machine", ""};
-    }
-    return {"CPU governor", name, name == "performance" ? "" : "set it to performance while tuning"};
-}
-
-Finding load(const Hardware &hardware) {
-    double average = 0;
-    if (getloadavg(&average, 1) != 1) {
-        return {"load", "unknown", ""};
-    }
-    return {"load", fmt::format("{:.2f} on {} usable cores", average, hardware.usable_cores),
-            average < 0.5 ? "" : "other work is running; tune when the machine is quiet"};
-}
-
-Finding database(const DatabaseOption &option) {
-    const std::string path = option.path();
-    if (!std::filesystem::exists(path)) {
-        return {"database", path + " does not exist yet", ""};
-    }
-    try {
-        const Database opened = Database::open_read_only(path);
-        return {"database", fmt::format("{}, {} sessions", path, opened.sessions().size()), ""};
-    } catch (const UserError &error) {
-        return {"database", error.what(), "name another file with --db or NORMFORGE_DB", true};
-    }
-}
 
 Finding compiler() {
     try {
@@ -74,7 +30,7 @@ Finding compiler() {
 void examine(const DatabaseOption &db, bool json) {
     const Hardware hardware = detect_hardware();
     const Toolchain tools = current_toolchain();
-    const std::vector<Finding> findings = {
+    std::vector<Finding> findings = {
         {"version", fmt::format("normforge {}, Halide {}, LLVM {}", tools.normforge, tools.halide, tools.llvm),
          ""},
         {"machine", fmt::format("{}, {}", hardware.model_name, signature(hardware)), ""},
@@ -84,10 +40,11 @@ void examine(const DatabaseOption &db, bool json) {
          ""},
         {"target", target_name(kernel_target("host")), ""},
         compiler(),
-        governor(),
-        load(hardware),
-        database(db),
     };
+    if (!findings.back().fatal) {  // what is measured needs a kernel
+        std::ranges::move(machine_findings(hardware), std::back_inserter(findings));
+    }
+    std::ranges::move(database_findings(db.path()), std::back_inserter(findings));
     Json all = Json::array();
     std::string faults;
     for (const Finding &finding : findings) {

@@ -1,9 +1,10 @@
 // normforge: tunes, builds and inspects norm kernels. Exit status 0: done; 1: failed, with the reason on standard
-// error; 2: a mistake on the command line.
+// error; 2: a mistake on the command line; 130 or 143: interrupted by SIGINT or SIGTERM.
 
 #include <exception>
 #include <new>
 
+#include "autotune/base/interruption.h"
 #include "autotune/cli/command_line.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/standard_streams.h"
@@ -14,6 +15,8 @@ int main(int argc, char **argv) {
     try {
         parse_command_line(argc, argv)();
         flush_output();
+    } catch (const Interrupted &interrupted) {
+        return 128 + interrupted.signal;  // as a shell has it
     } catch (const UsageError &error) {
         note(error.what());
         return 2;

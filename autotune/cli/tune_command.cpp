@@ -9,6 +9,7 @@
 #include <new>
 
 #include "autotune/base/enum_text.h"
+#include "autotune/base/interruption.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
@@ -16,6 +17,7 @@
 #include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/cli/static_tuning.h"
+#include "autotune/cli/time_budget.h"
 #include "autotune/cli/tune_results.h"
 #include "autotune/manifest/shard.h"
 #include "autotune/search/resolver.h"
@@ -36,6 +38,12 @@ struct TuneOptions {
         add_value(command, "--shard", "I/N", shard,
                   "The I-th of N parts of the problems, for N machines; which part a problem is in depends on the "
                   "problems alone, not on their order");
+        add_value(command, "--budget", "TIME", budget,
+                  "How long all of it may take, such as 90s, 5m or 2h; what is measured by then decides");
+        add_flag(
+            command, "--resume", resume,
+            "Go on where this command was interrupted, killed or ended by its budget before: skip problems that "
+            "it has done, keep trials of those that it had begun");
         add_flag(command, "--if-missing", if_missing,
                  "Skip problems that the database has a valid result for, whatever its numbers of rows");
         add_flag(command, "--json", json, kJsonHelp);
@@ -50,6 +58,8 @@ struct TuneOptions {
     std::string effort = "quick";
     std::string seed = "1";
     std::string shard = "1/1";
+    std::string budget;
+    bool resume = false;
     bool if_missing = false;
     bool json = false;
     bool quiet = false;
@@ -91,13 +101,29 @@ std::string reason_of(const std::exception &error) {
     return dynamic_cast<const std::bad_alloc *>(&error) != nullptr ? "not enough memory" : error.what();
 }
 
+TuneReport tune_or_say_how_to_resume(const TuneRequest &request, Database &database, Progress &progress) {
+    try {
+        return tune(request, database, progress);
+    } catch (const Interrupted &) {
+        progress.say("normforge: interrupted; the same command with --resume goes on from here");
+        throw;
+    }
+}
+
 // One that fails does not keep the others from being tuned.
-void tune_each(const std::vector<ProblemRows> &problems, TuneRequest request, const TuneOptions &options,
-               TuneResults &results) {
+void tune_each(const std::vector<ProblemRows> &problems, TuneRequest request, const TimeBudget &budget,
+               const TuneOptions &options, TuneResults &results) {
+    const InterruptionRequests interruptions;
     Database database = Database::open(options.db.path());
     for (size_t index = 0; index < problems.size(); index++) {
         request.problem = problems[index].problem;
         request.rows = problems[index].rows;
+        request.deadline = budget.deadline(problems.size() - index);
+        if (budget.is_used_up() || (options.resume && is_done(request, database))) {
+            note(fmt::format("skipped {}: {}", to_text(request.problem),
+                             budget.is_used_up() ? "the budget is used up" : "done already"));
+            continue;
+        }
         if (!options.quiet) {
             note(fmt::format("tuning {} ({} of {})", to_text(request.problem), index + 1, problems.size()));
         }
@@ -106,7 +132,7 @@ void tune_each(const std::vector<ProblemRows> &problems, TuneRequest request, co
             request.known =
                 tuning_seeds({.own = &database, .shipped = &shipped_database()}, request.problem, request.target);
             Progress progress(options.quiet ? Progress::Mode::silent : Progress::Mode::automatic);
-            report = tune(request, database, progress);
+            report = tune_or_say_how_to_resume(request, database, progress);
         } catch (const std::exception &error) {
             if (problems.size() > 1) {
                 note(fmt::format("{}: {}", to_text(request.problem), reason_of(error)));
@@ -127,14 +153,16 @@ void tune_problems(const TuneOptions &options) {
         return options.statics.run({problems, options.target, options.db.path(), effort, parse_seed(options.seed),
                                     options.json, options.quiet});
     }
-    const TuneRequest request{{}, options.target.target(), {}, effort, parse_seed(options.seed)};
+    TuneRequest request{{}, options.target.target(), {}, effort, parse_seed(options.seed)};
+    request.resume = options.resume;
+    const TimeBudget budget = parse_option("--budget", [&] { return TimeBudget(options.budget); });
     require_runnable(request.target);  // before a database is made
     if (options.if_missing) {
         problems = without_known(problems, request.target, options.db.path(), options.quiet);
     }
     TuneResults results(options.json);
     if (!problems.empty()) {  // a database that may only be read will do where nothing is left to write
-        tune_each(problems, request, options, results);
+        tune_each(problems, request, budget, options, results);
     }
     results.finish();
 }

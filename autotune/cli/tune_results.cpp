@@ -29,8 +29,8 @@ void print_text(const NormProblem &problem, const TuneReport &report) {
         print("  rows={:<6} {:>10.4g} us, heuristic {:>10.4g} us, {:.2f}x  {}\n", choice.rows,
               choice.nanoseconds / 1e3, choice.reference_nanoseconds / 1e3, 1 / choice.ratio, choice.knobs);
     }
-    print("  noise {:.1f} %, trials: {}, {:.1f} s\n", report.selection.noise * 100, count_text(report.trials),
-          report.seconds);
+    print("  noise {:.1f} %, trials: {}, {:.1f} s{}\n", report.selection.noise * 100, count_text(report.trials),
+          report.seconds, report.cut.empty() ? "" : ", incomplete: " + report.cut);
     flush_output();  // the next problem takes a while
 }
 
@@ -39,6 +39,7 @@ Json report_json(const TuneRequest &request, const TuneReport &report) {
     json["target"] = target_name(request.target);
     json["hardware"] = signature(detect_hardware());
     json["seconds"] = report.seconds;
+    json["cut"] = report.cut;
     for (const auto &[status, count] : report.trials) {
         json["trials"][name_of(kTrialStatuses, status)] = count;
     }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <system_error>
 
+#include "autotune/base/process_identity.h"
 #include "autotune/database/file_system.h"
 #include "autotune/database/sample_rows.h"
 #include "autotune/database/schema.h"
@@ -17,6 +18,10 @@ namespace normforge {
 namespace {
 
 constexpr const char *kNow = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
+
+SqliteValue text_or_null(const std::string &text) {
+    return text.empty() ? SqliteValue() : SqliteValue(text);
+}
 
 void refuse_folder(const std::string &path) {
     std::error_code error;
@@ -80,8 +85,8 @@ int64_t Database::begin_session(const SessionKey &key, int64_t seed, const std::
     SqliteTransaction transaction(connection_);
     SqliteStatement insert(connection_,
                            fmt::format("INSERT INTO session (hardware, toolchain, generator, problem, target,"
-                                       " reference, seed, effort, state, source, started)"
-                                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {})",
+                                       " reference, seed, effort, state, source, process, started)"
+                                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {})",
                                        kNow));
     insert.bind(find_or_insert(connection_, "hardware", hardware_row(key.hardware)))
         .bind(find_or_insert(connection_, "toolchain", toolchain_row(key.toolchain)))
@@ -94,19 +99,38 @@ int64_t Database::begin_session(const SessionKey &key, int64_t seed, const std::
         .bind(effort)
         .bind(name_of(kSessionStates, SessionState::running))
         .bind(name_of(kTimeSources, key.source))
+        .bind(process_identity())
         .run();
     const int64_t id = connection_.last_insert_id();
     transaction.commit();
     return id;
 }
 
-void Database::end_session(int64_t session_id, SessionState state, std::optional<double> noise_floor) {
-    SqliteStatement update(
-        connection_,
-        fmt::format("UPDATE session SET state = ?, noise_floor = ?, ended = {} WHERE id = ? AND ended IS NULL",
-                    kNow));
+bool Database::resume_session(const StoredSession &session) {
+    if (session.state == SessionState::done ||
+        (session.state == SessionState::running && !has_ended(session.process))) {
+        return false;
+    }
+    SqliteStatement update(connection_, "UPDATE session SET state = ?, ended = NULL, process = ?"
+                                        " WHERE id = ? AND state = ? AND process IS ?");
+    update.bind(name_of(kSessionStates, SessionState::running))
+        .bind(process_identity())
+        .bind(session.id)
+        .bind(name_of(kSessionStates, session.state))
+        .bind_value(text_or_null(session.process))
+        .run();
+    return connection_.changed_rows() == 1;
+}
+
+void Database::end_session(int64_t session_id, SessionState state, std::optional<double> noise_floor,
+                           const std::string &cut) {
+    SqliteStatement update(connection_,
+                           fmt::format("UPDATE session SET state = ?, noise_floor = ?, cut = ?, process = NULL,"
+                                       " ended = {} WHERE id = ? AND ended IS NULL",
+                                       kNow));
     update.bind(name_of(kSessionStates, state))
         .bind(noise_floor.value_or(std::numeric_limits<double>::quiet_NaN()))
+        .bind_value(text_or_null(cut))
         .bind(session_id)
         .run();
     if (connection_.changed_rows() == 0) {
@@ -139,6 +163,17 @@ int64_t Database::add_trial(int64_t session_id, const Trial &trial) {
     insert_samples(connection_, id, trial.samples);
     transaction.commit();
     return id;
+}
+
+int64_t Database::trial_id(int64_t session_id, const Trial &trial) const {
+    SqliteStatement select(connection_, "SELECT trial.id FROM artifact JOIN trial ON trial.artifact = artifact.id"
+                                        " JOIN candidate ON candidate.id = artifact.candidate"
+                                        " WHERE session = ? AND knobs = ? AND rows = ?");
+    select.bind(session_id).bind(trial.knobs).bind(trial.rows);
+    if (!select.step()) {
+        throw DatabaseError(connection_.path(), "a trial has gone from the session that measures it");
+    }
+    return select.integer(0);
 }
 
 void Database::add_samples(int64_t trial_id, const std::vector<Sample> &samples) {

@@ -34,12 +34,21 @@ public:
 
     int64_t begin_session(const SessionKey &key, int64_t seed, const std::string &effort);
 
-    // state is done or aborted. The noise floor is the A/A run's, as a ratio minus 1, where it was measured.
-    void end_session(int64_t session_id, SessionState state, std::optional<double> noise_floor);
+    // Makes a session that was aborted, or whose process has died, this process's own. Whether it was one: another
+    // process may have been faster.
+    bool resume_session(const StoredSession &session);
+
+    // state is done or aborted. The noise floor is the A/A run's, as a ratio minus 1, where it was measured. `cut`
+    // says why the session is done before its search, where it is.
+    void end_session(int64_t session_id, SessionState state, std::optional<double> noise_floor,
+                     const std::string &cut = "");
 
     // With its samples; a session has one trial of the same knobs and rows. An error ratio may be NaN, other
-    // numbers may not; times must be above 0.
+    // numbers may not; times must be above 0. The id of the trial.
     int64_t add_trial(int64_t session_id, const Trial &trial);
+
+    // The id of the trial of these knobs and rows, which the session has.
+    int64_t trial_id(int64_t session_id, const Trial &trial) const;
 
     // A trial has at most one sample of a block.
     void add_samples(int64_t trial_id, const std::vector<Sample> &samples);

@@ -216,9 +216,13 @@ void version_3(SqliteConnection &connection) {
     )sql"));
 }
 
+// Where times are from, who measures, so that a dead process's session is known, and why a session ended before
+// its search did.
 void version_4(SqliteConnection &connection) {
     connection.execute(
-        fmt::format("ALTER TABLE session ADD COLUMN source TEXT NOT NULL DEFAULT '{}' CHECK (source IN ({}))",
+        fmt::format("ALTER TABLE session ADD COLUMN source TEXT NOT NULL DEFAULT '{}' CHECK (source IN ({}));"
+                    "ALTER TABLE session ADD COLUMN process TEXT;"
+                    "ALTER TABLE session ADD COLUMN cut TEXT",
                     name_of(kTimeSources, TimeSource::measured), names_of(kTimeSources, "'")));
 }
 

@@ -56,6 +56,8 @@ struct StoredSession {
     std::string ended;    // empty while running
     std::optional<double> noise_floor;
     TimeSource source;
+    std::string process;  // process_identity() of who measures; empty once ended
+    std::string cut;      // why it ended before its search did; empty where it did not
 };
 
 }  // namespace normforge

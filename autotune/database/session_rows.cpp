@@ -9,6 +9,7 @@ namespace {
 std::string select_sessions() {
     return fmt::format(
         "SELECT session.id, uuid, target, knobs, seed, effort, state, started, ended, noise_floor, source,"
+        " process, cut,"
         " halide, llvm, normforge, algorithm, space, signature, arch, vendor, model_name, family, model, stepping,"
         " features, l1d_bytes, l2_bytes, l3_bytes, line_bytes, usable_cores, {} "
         "FROM session JOIN hardware ON hardware.id = session.hardware"
@@ -39,6 +40,8 @@ StoredSession read_session(const SqliteStatement &row) {
     }
     column++;
     session.source = value_named(kTimeSources, text());
+    session.process = text();
+    session.cut = text();
     session.toolchain = {text(), text(), text()};
     session.generator = {text(), text()};
     session.hardware_signature = text();

@@ -47,10 +47,31 @@ void send(int descriptor, Kind kind, const std::string &text) {
     write_all(descriptor, text.data(), text.size());
 }
 
-[[noreturn]] void run_child(int descriptor, const std::function<void(const ChildProcess::Send &)> &work) {
+// Beyond what the parent has: a compile takes 0.3 GB, a kernel nothing.
+constexpr rlim_t kMoreMemory = rlim_t{4} << 30;
+
+void limit_memory() {
+    rlim_t pages = 0;
+    if (std::FILE *sizes = std::fopen("/proc/self/statm", "r")) {
+        if (std::fscanf(sizes, "%lu", &pages) == 1) {
+            const rlim_t most = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + kMoreMemory;
+            const rlimit limit{most, most};
+            setrlimit(RLIMIT_AS, &limit);
+        }
+        std::fclose(sizes);
+    }
+}
+
+[[noreturn]] void run_child(int descriptor, pid_t parent,
+                            const std::function<void(const ChildProcess::Send &)> &work) {
+    setpgid(0, 0);  // a terminal's interruption is for the parent, which ends its children
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(1);  // it died before
+    }
     rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
+    limit_memory();
     for (int caught : {SIGINT, SIGTERM}) {
         signal(caught, SIG_DFL);
     }
@@ -71,6 +92,7 @@ ChildProcess::ChildProcess(const std::function<void(const Send &)> &work) {
         throw std::system_error(errno, std::generic_category(), "pipe");
     }
     std::fflush(nullptr);
+    const pid_t parent = getpid();
     pid_ = fork();
     if (pid_ < 0) {
         close(ends[0]);
@@ -79,8 +101,9 @@ ChildProcess::ChildProcess(const std::function<void(const Send &)> &work) {
     }
     if (pid_ == 0) {
         close(ends[0]);
-        run_child(ends[1], work);
+        run_child(ends[1], parent, work);
     }
+    setpgid(pid_, pid_);  // here too, so that it is done before either goes on
     close(ends[1]);
     descriptor_ = ends[0];
 }
@@ -98,7 +121,7 @@ ChildProcess::~ChildProcess() {
 
 void ChildProcess::kill_child() {
     if (pid_ > 0) {
-        kill(pid_, SIGKILL);
+        kill(-pid_, SIGKILL);
         while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
         }
         pid_ = -1;

@@ -9,8 +9,9 @@
 
 namespace normforge {
 
-// Runs work in a forked child, so that code which crashes, hangs or aborts is an outcome here and no more. The
-// child sends messages of bytes; the parent reads them in order.
+// Runs work in a forked child, so that code which crashes, hangs, aborts or wants all memory is an outcome here
+// and no more. The child sends messages of bytes; the parent reads them in order. It is a process group of its
+// own, which is killed as one, and may have 4 GiB more memory than the parent has.
 class ChildProcess {
 public:
     using Send = std::function<void(const std::string &message)>;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "autotune/base/machine_lock.h"
 #include "autotune/base/trial.h"
 #include "autotune/measure/timing.h"
 
@@ -20,17 +21,23 @@ struct Contest {
     double sample_nanoseconds;
     uint64_t seed;
     std::chrono::milliseconds sample_limit{5000};  // for one sample; a contender that takes longer hangs
+    // Times that a disturbed sample is taken anew; then it is kept: on a busy machine there is no better one.
+    int retakes = 2;
 };
 
 struct ContestObserver {
     std::function<void(size_t contender, const Sample &)> sample;
     // The contender crashed or hung, and takes no further part.
     std::function<void(size_t contender, TrialStatus, const std::string &reason)> out;
+    // Asked between two blocks: whether to end the contest there.
+    std::function<bool()> stop = [] { return false; };
+    MachineLock::Tell tell = {};
 };
 
 // Every block times each contender once, in a fresh random order and right beside the reference, in a child
-// process that is pinned to one CPU. A contender that brings the child down is out; the others' contest goes on in
-// a new child, and none of them loses a sample. Throws std::runtime_error where the reference itself fails.
+// process that is pinned to one CPU, while no other process of normforge computes. A contender that brings the
+// child down is out; the others' contest goes on in a new child, and none of them loses a sample. Throws
+// std::runtime_error where the reference itself fails.
 void run_contest(const Contest &contest, const ContestObserver &observer);
 
 }  // namespace normforge

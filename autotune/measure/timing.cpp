@@ -38,18 +38,6 @@ size_t operand_bytes(const NormProblem &problem, const Operand &operand, int64_t
                         element_size(operand_type(problem, operand));
 }
 
-void require_memory_for(const NormProblem &problem, int64_t rows) {
-    const double needed = static_cast<double>(row_bytes(problem)) * static_cast<double>(rows);
-    const double half =
-        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 2;
-    if (needed > half) {
-        throw UserError(
-            fmt::format("{} rows of {} values take {:.1f} GB; at most half of this machine's memory, {:.1f} GB, "
-                        "may be used: give fewer rows",
-                        rows, problem.hidden, needed / 1e9, half / 1e9));
-    }
-}
-
 void fill(char *data, nf_dtype type, int64_t count, double mean, double deviation, uint64_t seed) {
     const int64_t distinct = std::min(count, kDistinctValues);
     const std::vector<float> values = normal_values(static_cast<size_t>(distinct), mean, deviation, seed);
@@ -89,6 +77,18 @@ void save_statistics(const NormProblem &problem, const nf_arguments &arguments) 
 }
 
 }  // namespace
+
+void require_memory_for(const NormProblem &problem, int64_t rows) {
+    const double needed = static_cast<double>(row_bytes(problem)) * static_cast<double>(rows);
+    const double half =
+        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 2;
+    if (needed > half) {
+        throw UserError(
+            fmt::format("{} rows of {} values take {:.1f} GB; at most half of this machine's memory, {:.1f} GB, "
+                        "may be used: give fewer rows",
+                        rows, problem.hidden, needed / 1e9, half / 1e9));
+    }
+}
 
 void TimingOperands::Free::operator()(void *block) const {
     std::free(block);

@@ -8,13 +8,16 @@
 
 namespace normforge {
 
+// Throws UserError where rows of the problem would take more than half of this machine's memory.
+void require_memory_for(const NormProblem &problem, int64_t rows);
+
 // What a kernel is timed on: every operand of its problem, rows of normally distributed values without gaps, and
 // outputs that every kernel writes. Rows that fit a cache stay there from call to call. All operands lie page
 // after page in one block of fixed alignment: buffers at chance addresses of the heap made some processes 1.3x
 // slower at 4096 values (Zen 4), where the first cache takes two of them for each other.
 class TimingOperands {
 public:
-    // Throws UserError where they would take more than half of this machine's memory.
+    // Throws as require_memory_for does.
     TimingOperands(const NormProblem &problem, int64_t rows);
 
     const nf_arguments &arguments() const { return arguments_; }

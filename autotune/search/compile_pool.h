@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "autotune/base/trial.h"
+#include "autotune/search/child_pool.h"
 #include "generators/emit.h"
 
 namespace normforge {
@@ -16,9 +17,15 @@ struct CompiledKernel {
     double milliseconds;
 };
 
-// Compiles each spec in a child process of its own, as many at once as there are usable cores, and calls `done` as
-// results come, in any order. A compiler that crashes or takes too long costs that one kernel. Fresh processes
-// also make the objects repeatable: Halide numbers its names by what the process has compiled before.
+// A kernel takes 30 to 150 ms.
+inline constexpr std::chrono::seconds kCompileLimit{30};
+
+// What a child has compiled whose first message is the object.
+CompiledKernel compiled_kernel(const ChildResult &result);
+
+// Compiles each spec in a ChildPool and calls `done` as results come, in any order. A compiler that crashes or
+// takes too long costs that one kernel. Fresh processes also make the objects repeatable: Halide numbers its names
+// by what the process has compiled before.
 void compile_all(const std::vector<KernelSpec> &specs,
                  const std::function<void(size_t index, CompiledKernel)> &done);
 

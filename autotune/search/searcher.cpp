@@ -7,22 +7,6 @@
 
 namespace normforge {
 
-namespace {
-
-size_t sample_size(Effort effort, size_t space) {
-    switch (effort) {
-    case Effort::quick:
-        return std::min<size_t>(space, 48);
-    case Effort::normal:
-        return std::min<size_t>(space, 160);
-    case Effort::exhaustive:
-        break;
-    }
-    return space;
-}
-
-// What differs from these in one knob, or in the width of a vector alone: with as many lanes, and as many values a
-// step, as before.
 std::vector<Knobs> neighbours(const Knobs &knobs) {
     std::vector<Knobs> result;
     for (const Knob &knob : knob_table()) {
@@ -40,10 +24,8 @@ std::vector<Knobs> neighbours(const Knobs &knobs) {
     return result;
 }
 
-}  // namespace
-
-std::vector<Knobs> candidates(const NormProblem &problem, const Halide::Target &target, Effort effort,
-                              uint64_t seed, const std::vector<Knobs> &known) {
+std::vector<Knobs> candidates(const NormProblem &problem, const Halide::Target &target, uint64_t seed,
+                              const std::vector<Knobs> &known) {
     std::vector<Knobs> all = enumerate(problem, target);
     std::mt19937_64 random(seed);
     std::shuffle(all.begin(), all.end(), random);
@@ -65,7 +47,6 @@ std::vector<Knobs> candidates(const NormProblem &problem, const Halide::Target &
         return base != bases.end() ? base - bases.begin() : std::ssize(bases) + (is_near ? 0 : 1);
     };
     std::ranges::stable_sort(all, {}, rank);
-    all.resize(sample_size(effort, all.size()));
     return all;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -47,20 +48,22 @@ const Measured &best_of(const std::vector<Measured> &measured, double noise) {
     return *std::ranges::min_element(measured, {}, rank);
 }
 
-double noise_of(const std::vector<Trial> &trials, const std::string &reference_knobs) {
-    double noise = 0;
+// Of the reference against itself; nothing where it was not timed.
+std::optional<double> noise_at(const std::vector<Trial> &trials, int64_t rows,
+                               const std::string &reference_knobs) {
     for (const Trial &trial : trials) {
-        if (trial.knobs == reference_knobs && trial.samples.size() > 1) {
-            noise = std::max(noise, median_uncertainty(sample_ratios(trial)));
+        if (trial.rows == rows && trial.knobs == reference_knobs && trial.samples.size() > 1) {
+            return median_uncertainty(sample_ratios(trial));
         }
     }
-    return noise;
+    return std::nullopt;
 }
 
 }  // namespace
 
 Selection select_best(const std::vector<Trial> &trials, const std::string &reference_knobs) {
-    const double noise = noise_of(trials, reference_knobs);
+    double noise = 0;
+    double own_noise = 0;
     std::set<int64_t> all_rows;
     for (const Trial &trial : trials) {
         all_rows.insert(trial.rows);
@@ -68,9 +71,12 @@ Selection select_best(const std::vector<Trial> &trials, const std::string &refer
     std::map<std::string, Selection> by_digest;
     std::map<std::string, double> log_ratios;
     for (int64_t rows : all_rows) {
+        // Rows for which the reference was not timed take the noise of fewer ones.
+        own_noise = noise_at(trials, rows, reference_knobs).value_or(own_noise);
+        noise = std::max(noise, own_noise);
         for (const auto &[digest, measured] :
-             finalists(trials, rows, reference_knobs, std::max(kLeastGain, noise))) {
-            const Measured &winner = best_of(measured, noise);
+             finalists(trials, rows, reference_knobs, std::max(kLeastGain, own_noise))) {
+            const Measured &winner = best_of(measured, own_noise);
             by_digest[digest].choices.push_back({rows, winner.trial->knobs, winner.ratio,
                                                  median_of(*winner.trial, &Sample::ns),
                                                  median_of(*winner.trial, &Sample::reference_ns)});

@@ -22,7 +22,7 @@ struct Choice {
 struct Selection {
     std::vector<Choice> choices;  // by rising rows; all give the same bits
     std::string output_digest;
-    double noise;  // a ratio this near to another is a tie
+    double noise;  // the largest of the numbers of rows': a ratio this near to another is a tie
     bool complete() const { return !choices.empty(); }
 };
 
@@ -30,8 +30,8 @@ struct Selection {
 // row's result does not depend on how many rows there are: the choice is between the trials' output digests, by
 // the geometric mean over the numbers of rows of each one's best ratio. Only trials with as many samples as the
 // best sampled one of their rows take part. `reference_knobs` are the untuned schedule's: they stay unless beaten
-// by more than the noise and 1 %. Ties go to the smaller code, then to the knobs' text, so equal trials give equal
-// choices. Not complete if no trial qualifies.
+// by more than the noise at their number of rows and 1 %. Ties go to the smaller code, then to the knobs' text, so
+// equal trials give equal choices. Not complete if no trial qualifies.
 Selection select_best(const std::vector<Trial> &trials, const std::string &reference_knobs);
 
 }  // namespace normforge

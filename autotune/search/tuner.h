@@ -1,11 +1,14 @@
 #pragma once
 
+#include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "autotune/base/progress.h"
 #include "autotune/database/database.h"
+#include "autotune/search/gated_kernels.h"
 #include "autotune/search/searcher.h"
 #include "autotune/search/selection.h"
 #include "runtime/norm_problem.h"
@@ -19,20 +22,29 @@ struct TuneRequest {
     Effort effort;
     uint64_t seed;
     std::vector<Knobs> known = {};  // schedules to try early, as of tuning_seeds()
+    bool resume = false;            // goes on with a session of the same request that did not come to its end
+    // Until when to measure. Then what is known decides, and the session is stored as one that was cut.
+    std::optional<std::chrono::steady_clock::time_point> deadline = {};
+    Emit emit = [](const KernelSpec &spec) { return normforge::emit(spec, EmitForm::object); };
 };
 
 struct TuneReport {
     Selection selection;
     std::map<TrialStatus, int> trials;  // how many ended how
     double seconds;
+    std::string cut;  // why the search was not finished, or empty
 };
 
-// Tries schedules of the problem on this machine: compiles them, holds each to the accuracy gate, times what
-// passed against the heuristic's in rounds that keep the faster ones, and stores every trial in the database as it
-// ends. Candidates run in child processes; one that crashes, hangs or is wrong is a trial with its reason.
-// Throws UserError for a target that this CPU cannot run, std::runtime_error where the heuristic's own kernel
-// fails.
+// Tries schedules of the problem on this machine: compiles those that a Strategy proposes, holds each to the
+// accuracy gate, times what passed against the heuristic's in rounds that keep the faster ones, and stores every
+// trial in the database as it ends. Candidates run in child processes; one that crashes, hangs or is wrong is a
+// trial with its reason. Schedules of equal machine code are timed once. Throws UserError for a target that this
+// CPU cannot run, std::runtime_error where the heuristic's own kernel fails, and Interrupted, with all samples
+// stored, where the process is asked to end: the session is aborted then, and can be resumed.
 TuneReport tune(const TuneRequest &request, Database &database, Progress &progress);
+
+// Whether the database has a session of this request that came to its end.
+bool is_done(const TuneRequest &request, const Database &database);
 
 // Throws UserError for a target that this CPU cannot run.
 void require_runnable(const Halide::Target &target);

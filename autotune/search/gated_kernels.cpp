@@ -1,0 +1,75 @@
+#include "autotune/search/gated_kernels.h"
+
+#include <fmt/format.h>
+
+#include <span>
+#include <utility>
+
+#include "autotune/base/code_hash.h"
+#include "autotune/base/content_hash.h"
+#include "autotune/measure/loaded_kernel.h"
+#include "autotune/search/compile_pool.h"
+
+namespace normforge {
+
+namespace {
+
+constexpr std::chrono::seconds kGateLimit{10};
+
+// The object, then the gate's error ratio, digest and failure.
+enum Message : size_t { kObject, kErrorRatio, kDigest, kFailure, kMessages };
+
+void compile_and_check(const KernelSpec &spec, const AccuracyGate &gate, const Emit &emit,
+                       const ChildProcess::Send &send) {
+    const std::string object = emit(spec);
+    send(object);
+    const LoadedKernel kernel(spec.problem, object, kernel_symbol(spec));
+    const AccuracyGate::Result result = gate.check(kernel.kernel());
+    send(fmt::format("{}", result.error_ratio));
+    send(result.output_digest);
+    send(result.failure);
+}
+
+GatedKernel gated_kernel(const KernelSpec &spec, const ChildResult &result) {
+    const CompiledKernel compiled = compiled_kernel(result);
+    GatedKernel kernel{{}, compiled.object};
+    Trial &trial = kernel.trial;
+    trial.knobs = to_text(spec.knobs);
+    trial.status = compiled.status;
+    trial.message = compiled.message;
+    trial.compile_ms = compiled.milliseconds;
+    trial.code_bytes = static_cast<int64_t>(compiled.object.size());
+    trial.object_hash = content_hash(std::as_bytes(std::span(compiled.object)));
+    if (compiled.status != TrialStatus::ok) {
+        return kernel;
+    }
+    trial.code_hash = code_hash(compiled.object);
+    if (result.messages.size() == kMessages) {
+        trial.error_ratio = std::stod(result.messages[kErrorRatio]);
+        // Equal outputs of the gate's rows alone do not make equal bits of all.
+        trial.output_digest = result.messages[kDigest] + " by " + arithmetic_text(spec.knobs);
+        trial.message = result.messages[kFailure];
+        trial.status = trial.message.empty() ? TrialStatus::ok : TrialStatus::wrong;
+    } else {
+        const bool hung = result.outcome == ChildProcess::Outcome::timed_out;
+        trial.status = hung ? TrialStatus::timeout : TrialStatus::crash;
+        trial.message = "in the accuracy gate: " + result.reason;
+    }
+    return kernel;
+}
+
+}  // namespace
+
+void gate_kernels(const std::vector<KernelSpec> &specs, const AccuracyGate &gate, const Emit &emit,
+                  const GatedKernelsObserver &observer) {
+    bool begun = false;
+    run({.jobs = specs.size(),
+         .work = [&](size_t job,
+                     const ChildProcess::Send &send) { compile_and_check(specs[job], gate, emit, send); },
+         .limits = {kCompileLimit, kGateLimit, kGateLimit, kGateLimit},
+         .stop = [&] { return std::exchange(begun, true) && observer.stop(); },
+         .tell = observer.tell},
+        [&](size_t job, const ChildResult &result) { observer.done(gated_kernel(specs[job], result)); });
+}
+
+}  // namespace normforge

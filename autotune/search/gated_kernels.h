@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "autotune/base/trial.h"
+#include "autotune/measure/accuracy_gate.h"
+#include "autotune/search/child_pool.h"
+#include "generators/emit.h"
+
+namespace normforge {
+
+// A schedule that was compiled and held to the accuracy gate.
+struct GatedKernel {
+    Trial trial;         // of no number of rows yet
+    std::string object;  // empty where it did not compile
+};
+
+using Emit = std::function<std::string(const KernelSpec &)>;
+
+struct GatedKernelsObserver {
+    std::function<bool()> stop;  // asked before each but the first
+    MachineLock::Tell tell;
+    std::function<void(const GatedKernel &)> done;
+};
+
+// Compiles each spec by `emit` and runs it through the gate, both in one child process. One that crashes, hangs or
+// is wrong is a trial with its reason. They are done in any order.
+void gate_kernels(const std::vector<KernelSpec> &specs, const AccuracyGate &gate, const Emit &emit,
+                  const GatedKernelsObserver &observer);
+
+}  // namespace normforge

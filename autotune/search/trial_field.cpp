@@ -1,0 +1,104 @@
+#include "autotune/search/trial_field.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "autotune/base/interruption.h"
+
+namespace normforge {
+
+namespace {
+
+// Long enough for the clock, short enough to fit between most interruptions.
+constexpr double kSampleNanoseconds = 250e3;
+
+}  // namespace
+
+TrialField::TrialField(Database &database, int64_t session) : database_(database), session_(session) {
+    for (const Trial &trial : database.trials(session)) {
+        places_.emplace(std::pair(trial.knobs, trial.rows), trials_.size());
+        ids_.push_back(database.trial_id(session, trial));
+        trials_.push_back(trial);
+    }
+}
+
+size_t TrialField::place_of(const std::string &knobs, int64_t rows) const {
+    const auto found = places_.find({knobs, rows});
+    return found == places_.end() ? kNone : found->second;
+}
+
+void TrialField::add(Trial trial, const std::vector<int64_t> &rows) {
+    if (const std::string same = twin(trial); trial.status == TrialStatus::ok && !same.empty()) {
+        trial.message = "timed as " + same + ", whose machine code is the same";
+    }
+    for (int64_t each : rows) {
+        if (place_of(trial.knobs, each) == kNone) {
+            trial.rows = each;
+            ids_.push_back(database_.add_trial(session_, trial));
+            places_.emplace(std::pair(trial.knobs, each), trials_.size());
+            trials_.push_back(trial);
+        }
+    }
+}
+
+std::string TrialField::twin(const Trial &trial) const {
+    const auto first = std::ranges::find_if(trials_, [&](const Trial &other) {
+        return other.status == TrialStatus::ok && !trial.code_hash.empty() && other.code_hash == trial.code_hash;
+    });
+    return first == trials_.end() || first->knobs == trial.knobs ? "" : first->knobs;
+}
+
+void TrialField::set_kernel(const std::string &knobs, std::unique_ptr<LoadedKernel> kernel) {
+    kernels_[knobs] = std::move(kernel);
+}
+
+void TrialField::time(const std::vector<size_t> &places, int blocks, const std::string &reference_knobs,
+                      const TimingOperands &operands, uint64_t seed, const std::function<bool()> &stop,
+                      Progress &progress) {
+    std::map<int, std::vector<size_t>> by_samples;
+    for (size_t place : places) {
+        const Trial &trial = trials_[place];
+        const int samples = static_cast<int>(trial.samples.size());
+        if (trial.status == TrialStatus::ok && trial.rows == operands.arguments().rows && samples < blocks) {
+            by_samples[samples].push_back(place);
+        }
+    }
+    const nf_kernel &reference = kernels_.at(reference_knobs)->kernel();
+    for (const auto &[samples, own] : by_samples) {
+        time_together(
+            own,
+            {.sample = {}, .out = {}, .stop = stop, .tell = [&](const std::string &what) { progress.say(what); }},
+            {&reference, {}, &operands, samples, blocks - samples, kSampleNanoseconds, seed}, progress);
+        stop_if_interrupted();
+    }
+}
+
+void TrialField::time_together(const std::vector<size_t> &places, const ContestObserver &common, Contest contest,
+                               Progress &progress) {
+    for (size_t place : places) {
+        contest.contenders.push_back(&kernels_.at(trials_[place].knobs)->kernel());
+    }
+    double best = 1;
+    ContestObserver observer = common;
+    observer.sample = [&](size_t contender, const Sample &sample) {
+        Trial &trial = trials_[places[contender]];
+        trial.samples.push_back(sample);
+        best = std::min(best, median_ratio(trial));
+        progress.advance(fmt::format("{:.2f}x the heuristic", 1 / best));
+    };
+    observer.out = [&](size_t contender, TrialStatus status, const std::string &reason) {
+        Trial &trial = trials_[places[contender]];
+        trial.status = status;
+        trial.message = "while it was timed: " + reason;
+        database_.fail_trial(ids_[places[contender]], status, trial.message);
+    };
+    run_contest(contest, observer);
+    for (size_t place : places) {
+        const std::vector<Sample> &samples = trials_[place].samples;
+        const auto is_new = [&](const Sample &sample) { return sample.block >= contest.first_block; };
+        database_.add_samples(ids_[place], {std::ranges::find_if(samples, is_new), samples.end()});
+    }
+}
+
+}  // namespace normforge
