@@ -2,7 +2,7 @@
 # Checks and times CUDA kernels on a machine that has a GPU, but need have neither a network nor a compiler.
 #
 #   scripts/gpu_check.sh pack FOLDER [build/ci]   where the project was built: puts what is to be carried along into
-#                                                 FOLDER, about 15 MiB
+#                                                 FOLDER, about 6 MiB
 #   scripts/gpu_check.sh run FOLDER RESULTS       there: gpu_check.json and gpu_check.txt in RESULTS, in some minutes
 #
 # The second runs the accuracy gate on the device, times schedules of twelve problems beside a copy on the device and,
@@ -21,8 +21,8 @@ pack() {
     mkdir -p "$folder"
     "$build/gpu_bundle" "$folder/kernels.json"
     cp "$build/gpu_check" "$here/gpu_check.sh" "$here/gpu_check_pytorch.py" "$folder"
-    # The one library that it needs and that not every system has.
-    cp -L "$(ldd "$build/gpu_check" | awk '$1 ~ /^libfmt/ { print $3 }')" "$folder"
+    # What it needs beside the C library: other systems may have none of it, or older ones.
+    ldd "$build/gpu_check" | awk '$1 ~ /^lib(fmt|stdc\+\+|gcc_s)/ { print $3 }' | xargs cp -L -t "$folder"
     du -sh "$folder"
 }
 
