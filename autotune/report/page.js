@@ -124,6 +124,7 @@ function addSpeed() {
             ' The grey line is what copying as many bytes reaches, measured on this machine for this page.';
     }
     section.hidden = data.best.length === 0;
+    document.getElementById('best').hidden = data.best.length === 0;
 }
 
 addSummary();
