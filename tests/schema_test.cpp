@@ -73,7 +73,7 @@ void run_sql(const TemporaryFolder &folder, const char *sql) {
 }
 
 constexpr const char *kNewer =
-    "written by a newer normforge (schema 99; this one knows up to 3); update normforge or "
+    "written by a newer normforge (schema 99; this one knows up to 4); update normforge or "
     "give another file";
 constexpr const char *kForeign = "belongs to another application; give another file";
 
