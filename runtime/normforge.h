@@ -230,10 +230,10 @@ typedef struct nf_threads {
 /* The least task_bytes. Rows of less than two tasks run on the calling thread. */
 #define NF_TASK_BYTES INT64_C(32768)
 
-/* As nf_run, with the rows of all groups shared evenly over at most threads->count tasks. What it writes is the
- * same whatever the threads are, bit for bit. No threads, or a count of 1 or less, is nf_run. Everything is
- * checked before the first task runs. Tasks compute with the rounding mode and the flags of subnormal numbers that
- * the calling thread has. On ARM all of their threads must have the calling thread's length of SVE registers. */
+/* As nf_run, bit for bit, with the rows of all groups shared evenly over at most threads->count tasks. No threads,
+ * or a count of 1 or less, is nf_run. Everything is checked before the first task runs. Tasks compute with the
+ * calling thread's rounding mode and flags of subnormal numbers. On ARM a task leaves its rows alone where its
+ * thread has SVE registers of another length, and the call returns NF_ERROR_CPU_LACKS_FEATURES. */
 nf_status nf_run_on(const nf_kernel *kernel, const nf_arguments *arguments, const nf_threads *threads);
 
 /* nf_workspace_bytes for nf_run_on with threads of that count: each task has partial sums of its own. Where only

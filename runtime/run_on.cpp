@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 
 #include "runtime/check_arguments.h"
 #include "runtime/float_control.h"
@@ -16,7 +17,18 @@ struct Tasks {
     const CheckedCall &call;
     int64_t count;
     FloatControl float_control;
+    uint64_t cpu_features;               // that the kernel needs
+    std::atomic<bool> &has_run_through;  // every task
 };
+
+// The calling thread's registers have been looked at, but a task may run on another thread.
+bool can_run(const Tasks &tasks) {
+    const bool can = has_vector_length(tasks.cpu_features);
+    if (!can) {
+        tasks.has_run_through.store(false, std::memory_order_relaxed);
+    }
+    return can;
+}
 
 // Kernels take rows in blocks, for which weight and bias are loaded once: tasks begin at multiples of the largest
 // of them where that makes no task much longer than another.
@@ -40,6 +52,9 @@ int64_t first_row(const Tasks &tasks, int64_t task) {
 
 void run_forward_task(void *argument, int64_t task) {
     const auto &tasks = *static_cast<const Tasks *>(argument);
+    if (!can_run(tasks)) {
+        return;
+    }
     const BorrowedFloatControl control(tasks.float_control);
     run_rows(tasks.call, first_row(tasks, task), first_row(tasks, task + 1));
 }
@@ -50,19 +65,24 @@ struct BackwardTasks : Tasks {
 
 void run_backward_task(void *argument, int64_t task) {
     const auto &tasks = *static_cast<const BackwardTasks *>(argument);
+    if (!can_run(tasks)) {
+        return;
+    }
     const BorrowedFloatControl control(tasks.float_control);
     const int64_t first = tasks.gradients.first_slice(task);
     GradientSums sums(tasks.call.problem, tasks.gradients.workspace(task), first);
     run_slices(tasks.call, first, tasks.gradients.first_slice(task + 1), sums);
 }
 
-void run_tasks(const CheckedCall &call, int64_t count, const nf_threads &threads) {
+// Whether all tasks have run.
+bool run_tasks(const CheckedCall &call, int64_t count, uint64_t cpu_features, const nf_threads &threads) {
     const nf_arguments &arguments = call.arguments;
     const int64_t task_bytes = arguments.rows * group_count(arguments) * row_bytes(call.problem) / count;
-    Tasks tasks{call, count, float_control()};
+    std::atomic<bool> has_run_through{true};
+    Tasks tasks{call, count, float_control(), cpu_features, has_run_through};
     if (call.problem.pass == NF_FORWARD) {
         threads.parallel_for(threads.context, count, run_forward_task, &tasks, task_bytes);
-        return;
+        return has_run_through.load(std::memory_order_relaxed);
     }
     const GradientTasks gradients(
         call.problem, gradient_slices(call.problem, arguments), count,
@@ -70,7 +90,11 @@ void run_tasks(const CheckedCall &call, int64_t count, const nf_threads &threads
         arguments.workspace);
     BackwardTasks backward_tasks{tasks, gradients};
     threads.parallel_for(threads.context, count, run_backward_task, &backward_tasks, task_bytes);
+    if (!has_run_through.load(std::memory_order_relaxed)) {
+        return false;
+    }
     gradients.store(arguments.dweight, arguments.dbias);
+    return true;
 }
 
 }  // namespace
@@ -100,8 +124,8 @@ nf_status nf_run_on(const nf_kernel *kernel, const nf_arguments *arguments, cons
         const nf_status of_one_thread = check_arguments(problem, *arguments, longest_row_stride).status;
         return of_one_thread == NF_SUCCESS ? NF_ERROR_SHORT_WORKSPACE : of_one_thread;
     }
-    run_tasks(checked_call(*kernel, *arguments, longest_row_stride), tasks, *threads);
-    return NF_SUCCESS;
+    const CheckedCall call = checked_call(*kernel, *arguments, longest_row_stride);
+    return run_tasks(call, tasks, kernel->cpu_features, *threads) ? NF_SUCCESS : NF_ERROR_CPU_LACKS_FEATURES;
 }
 
 int64_t nf_workspace_bytes_on(const nf_kernel *kernel, int64_t rows, int64_t groups, int64_t threads) {

@@ -56,6 +56,7 @@ protected:
     void expect_fma_in_hot_loops() const;
     void expect_whole_registers() const;
     void expect_conversions_by_instructions() const;
+    void expect_streaming_only_where_asked() const;
 
     // Those that go over the values of rows, vector after vector; rare rows are summed one value after the other.
     std::vector<Instructions> hot_loops() const {
@@ -125,6 +126,22 @@ void ArmCode::expect_conversions_by_instructions() const {
     EXPECT_EQ(f16 > 0, problem.dtype == NF_F16);
 }
 
+// By pairs of registers, where they are asked for; without any barrier.
+void ArmCode::expect_streaming_only_where_asked() const {
+    EXPECT_EQ(count_matches(code, "^stn"), 0u);
+    KernelSpec streaming = spec;
+    streaming.knobs.stores = kStreaming;
+    if (!check(problem, streaming.knobs, target).empty()) {
+        EXPECT_TRUE(is_wide || problem.output != NF_F32);
+        return;
+    }
+    const Instructions streamed = instructions(emit(streaming, EmitForm::assembly));
+    // Rows beyond f32's range have a loop of their own.
+    const int loops = problem.op == NF_RMS_NORM && problem.pass == NF_FORWARD ? 2 : 1;
+    EXPECT_EQ(count_matches(streamed, "^stnp\\s+q"), static_cast<size_t>(loops * spec.knobs.unroll / 2));
+    EXPECT_EQ(count_matches(streamed, "^(dmb|dsb)"), 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ArmCode, testing::Combine(testing::ValuesIn(kTargets), testing::ValuesIn(kProblems)),
                          [](const auto &test) {
                              return symbol_name(
@@ -138,22 +155,7 @@ TEST_P(ArmCode, IsThatOfTheTarget) {
     expect_fma_in_hot_loops();
     expect_whole_registers();
     expect_conversions_by_instructions();
-}
-
-// By pairs of registers, where they are asked for; without any barrier.
-TEST_P(ArmCode, StreamsRowsOnlyWhereAsked) {
-    EXPECT_EQ(count_matches(code, "^stn"), 0u);
-    KernelSpec streaming = spec;
-    streaming.knobs.stores = kStreaming;
-    if (!check(problem, streaming.knobs, target).empty()) {
-        EXPECT_TRUE(is_wide || problem.output != NF_F32);
-        return;
-    }
-    const Instructions streamed = instructions(emit(streaming, EmitForm::assembly));
-    // Rows beyond f32's range have a loop of their own.
-    const int loops = problem.op == NF_RMS_NORM && problem.pass == NF_FORWARD ? 2 : 1;
-    EXPECT_EQ(count_matches(streamed, "^stnp\\s+q"), static_cast<size_t>(loops * spec.knobs.unroll / 2));
-    EXPECT_EQ(count_matches(streamed, "^(dmb|dsb)"), 0u);
+    expect_streaming_only_where_asked();
 }
 
 // By itself Halide would make wrong code.

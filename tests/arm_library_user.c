@@ -1,7 +1,9 @@
 /* Runs a kernel of the library norms on one thread and on two, and prints the target that it was compiled for.
  * arm_library_test has it compiled for ARM by the C compiler alone. */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "norms.h"
 
@@ -12,6 +14,19 @@ static float x[kRows][kHidden], y[kRows][kHidden], y_of_threads[kRows][kHidden];
 static int fail(const char *what, nf_status status) {
     fprintf(stderr, "%s: %s\n", what, nf_status_message(status));
     return 1;
+}
+
+/* One task after the other, as threads whose SVE registers have 128 bits. */
+static void run_with_short_registers(void *context, int64_t count, void (*task)(void *, int64_t), void *argument,
+                                     int64_t task_bytes) {
+    (void)context;
+    (void)task_bytes;
+    const int length = prctl(PR_SVE_GET_VL);
+    prctl(PR_SVE_SET_VL, 16);
+    for (int64_t i = 0; i < count; i++) {
+        task(argument, i);
+    }
+    prctl(PR_SVE_SET_VL, length & PR_SVE_VL_LEN_MASK);
 }
 
 int main(void) {
@@ -47,6 +62,12 @@ int main(void) {
     nf_pool_destroy(pool);
     if (status != NF_SUCCESS || memcmp(y, y_of_threads, sizeof y) != 0) {
         return fail("running on two threads", status);
+    }
+    const nf_threads short_threads = {.parallel_for = run_with_short_registers, .count = 2};
+    const int is_longer = strstr(description.target, "vector_bits_256") != NULL;
+    status = nf_run_on(kernel, &arguments, &short_threads);
+    if (status != (is_longer ? NF_ERROR_CPU_LACKS_FEATURES : NF_SUCCESS)) {
+        return fail("running on threads with shorter registers", status);
     }
     for (int row = 0; row < kRows; row++) {
         for (int i = 0; i < kHidden; i++) {

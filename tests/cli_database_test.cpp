@@ -174,7 +174,8 @@ TEST_F(CliDatabaseTest, VerifyTellsWhatIsFreshStaleAndDead) {
 
 TEST_F(CliDatabaseTest, ShowAndBestAreTables) {
     const std::string shown = done("db show {}/b.db");
-    EXPECT_TRUE(shown.starts_with("started                   state    effort  trials  failed  best   problem "))
+    EXPECT_TRUE(
+        shown.starts_with("started                   state    effort  source    trials  failed  best   problem "))
         << shown;
     EXPECT_EQ(std::ranges::count(shown, '\n'), 3);
     EXPECT_PRED_FORMAT2(IsSubstring, "  ok      2        0.970  vector=16,unroll=0 ",
