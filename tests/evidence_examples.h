@@ -67,6 +67,8 @@ private:
         at(session.columns, "ended") = has_ended ? SqliteValue(std::to_string(number(3))) : SqliteValue();
         at(session.columns, "state") =
             name_of(kSessionStates, has_ended ? SessionState::done : SessionState::running);
+        at(session.columns, "source") =
+            name_of(kTimeSources, number(2) == 0 ? TimeSource::measured : TimeSource::simulated);
         for (const char *knobs : {"x", "y"}) {
             if (number(3) > 0) {
                 session.artifacts.emplace(knobs, ArtifactEvidence{columns("artifact"), trials()});

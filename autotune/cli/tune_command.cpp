@@ -12,6 +12,7 @@
 #include "autotune/base/interruption.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/json_forms.h"
+#include "autotune/cli/launched_tuning.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/shipped_database.h"
@@ -32,7 +33,7 @@ namespace {
 struct TuneOptions {
     explicit TuneOptions(CLI::App &command)
         : problems(command, ProblemOptions::Count::several), rows(command, "Numbers of rows to tune for"),
-          target(command), statics(command), db(command) {
+          target(command), statics(command), launched(command), db(command) {
         add_value(command, "--effort", "EFFORT", effort, "How many schedules to try: " + names_of(kEfforts));
         add_value(command, "--seed", "NUMBER", seed, "Decides which schedules are tried, and in which order");
         add_value(command, "--shard", "I/N", shard,
@@ -54,6 +55,7 @@ struct TuneOptions {
     RowsOption rows;
     TargetOption target;
     StaticTuning statics;
+    LaunchedTuning launched;
     DatabaseOption db;
     std::string effort = "quick";
     std::string seed = "1";
@@ -149,6 +151,10 @@ void tune_problems(const TuneOptions &options) {
     const Effort effort = parse_option("--effort", [&] { return value_named(kEfforts, options.effort); });
     const Shard shard = parse_option("--shard", [&] { return parse_shard(options.shard); });
     problems = problems_in(shard, problems);
+    if (options.launched.is_asked_for()) {
+        return options.launched.run({problems, options.target.target(), options.db.path(), effort,
+                                     parse_seed(options.seed), options.json, options.quiet});
+    }
     if (options.statics.is_asked_for()) {
         return options.statics.run({problems, options.target, options.db.path(), effort, parse_seed(options.seed),
                                     options.json, options.quiet});
@@ -177,7 +183,9 @@ void add_tune_command(CLI::App &program, Run &run) {
                    "  normforge tune --op layer_norm,rms_norm --hidden 384,576 --rows 1,64 \\\n"
                    "      --effort normal --db tuning.db\n"
                    "  normforge tune --manifest norms.json --shard 2/8 --db part2.db\n"
-                   "  normforge tune --static --cpu neoverse-v2 --op rms_norm --hidden 4096");
+                   "  normforge tune --static --cpu neoverse-v2 --op rms_norm --hidden 4096\n"
+                   "  normforge tune --target arm-64-linux-neon --op rms_norm --hidden 4096 \\\n"
+                   "      --launcher 'scp -q {exe} board:nf && ssh board ./nf {args}'");
     auto options = std::make_shared<TuneOptions>(command);
     command.callback([options, &run] { run = [options] { tune_problems(*options); }; });
 }

@@ -12,6 +12,8 @@
     .section .rodata
     embed kEmbeddedRuntimeArchive, RUNTIME_ARCHIVE
     embed kEmbeddedArmRuntimeArchive, ARM_RUNTIME_ARCHIVE
+    embed kEmbeddedMeasuringArchive, MEASURING_ARCHIVE
+    embed kEmbeddedArmMeasuringArchive, ARM_MEASURING_ARCHIVE
     embed kEmbeddedApiHeader, API_HEADER
     embed kEmbeddedShippedDatabase, SHIPPED_DATABASE
     embed kEmbeddedReportPage, REPORT_PAGE

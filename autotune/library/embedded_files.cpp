@@ -6,6 +6,10 @@ extern const char kEmbeddedRuntimeArchive[];
 extern const char kEmbeddedRuntimeArchiveEnd[];
 extern const char kEmbeddedArmRuntimeArchive[];
 extern const char kEmbeddedArmRuntimeArchiveEnd[];
+extern const char kEmbeddedMeasuringArchive[];
+extern const char kEmbeddedMeasuringArchiveEnd[];
+extern const char kEmbeddedArmMeasuringArchive[];
+extern const char kEmbeddedArmMeasuringArchiveEnd[];
 extern const char kEmbeddedApiHeader[];
 extern const char kEmbeddedApiHeaderEnd[];
 extern const char kEmbeddedShippedDatabase[];
@@ -22,6 +26,14 @@ std::string_view embedded_runtime_archive() {
 
 std::string_view embedded_arm_runtime_archive() {
     return {kEmbeddedArmRuntimeArchive, kEmbeddedArmRuntimeArchiveEnd};
+}
+
+std::string_view embedded_measuring_archive() {
+    return {kEmbeddedMeasuringArchive, kEmbeddedMeasuringArchiveEnd};
+}
+
+std::string_view embedded_arm_measuring_archive() {
+    return {kEmbeddedArmMeasuringArchive, kEmbeddedArmMeasuringArchiveEnd};
 }
 
 std::string_view embedded_api_header() {

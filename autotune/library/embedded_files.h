@@ -11,6 +11,10 @@ namespace normforge {
 std::string_view embedded_runtime_archive();
 std::string_view embedded_arm_runtime_archive();
 
+// What tune --launcher links a measuring program of, for this machine and for ARM, as above.
+std::string_view embedded_measuring_archive();
+std::string_view embedded_arm_measuring_archive();
+
 // The text of runtime/normforge.h.
 std::string_view embedded_api_header();
 

@@ -16,12 +16,6 @@ namespace normforge {
 
 namespace {
 
-[[noreturn]] void fail(const std::string &what) {
-    throw UserError(what +
-                    "; a shared library needs a C compiler, cc or the one that the environment variable CC " +
-                    "names; a static library needs none");
-}
-
 // CC may hold options after the program, as it does for make.
 std::vector<std::string> c_compiler() {
     const char *chosen = std::getenv("CC");
@@ -33,8 +27,8 @@ std::vector<std::string> c_compiler() {
     return words.empty() ? std::vector<std::string>{"cc"} : words;
 }
 
-// Runs the compiler to its end and gives waitpid's status. Its standard output goes to standard error, since ours
-// may be read by a program.
+// Runs the compiler to its end and gives waitpid's status, or an error's number below 0. Its standard output goes
+// to standard error, since ours may be read by a program.
 int run(const std::vector<std::string> &command) {
     std::vector<char *> arguments;
     for (const std::string &word : command) {
@@ -48,7 +42,7 @@ int run(const std::vector<std::string> &command) {
     const int error = posix_spawnp(&process, arguments.front(), &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) {
-        fail("cannot run '" + command.front() + "': " + std::generic_category().message(error));
+        return -error;
     }
     int status = 0;
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
@@ -58,10 +52,20 @@ int run(const std::vector<std::string> &command) {
 
 }  // namespace
 
+void run_linker(const std::vector<std::string> &command, const std::string &needs) {
+    const int status = run(command);
+    if (status < 0) {
+        throw UserError("cannot run '" + command.front() + "': " + std::generic_category().message(-status) +
+                        "; " + needs);
+    }
+    if (status != 0) {
+        throw UserError("'" + command.front() + "' could not link; " + needs);
+    }
+}
+
 void link_shared_library(const std::filesystem::path &archive, const std::string &soname,
                          const std::filesystem::path &output) {
     std::vector<std::string> command = c_compiler();
-    const std::string compiler = command.front();
     // Were anything missing beyond the C library, -z defs would make it an error here rather than in a program.
     for (const std::string &option :
          {std::string("-shared"), "-Wl,-soname," + soname, std::string("-Wl,-z,defs"),
@@ -69,9 +73,9 @@ void link_shared_library(const std::filesystem::path &archive, const std::string
           std::string("-Wl,--no-whole-archive"), std::string("-lc"), std::string("-o"), output.string()}) {
         command.push_back(option);
     }
-    if (run(command) != 0) {
-        fail("'" + compiler + "' could not link " + soname);
-    }
+    run_linker(command,
+               "a shared library needs a C compiler, cc or the one that the environment variable CC names; "
+               "a static library needs none");
 }
 
 }  // namespace normforge

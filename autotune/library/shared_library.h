@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace normforge {
 
@@ -11,5 +12,9 @@ namespace normforge {
 // compiler, and where it fails.
 void link_shared_library(const std::filesystem::path &archive, const std::string &soname,
                          const std::filesystem::path &output);
+
+// Runs a compiler to its end. Throws UserError, with what it was needed for, where there is none, and where it
+// fails.
+void run_linker(const std::vector<std::string> &command, const std::string &needs);
 
 }  // namespace normforge

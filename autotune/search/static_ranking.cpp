@@ -8,6 +8,7 @@
 #include "autotune/model/simulate_all.h"
 #include "autotune/search/compiled_trial.h"
 #include "autotune/search/generator_version.h"
+#include "autotune/search/strategy.h"
 #include "runtime/user_error.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
@@ -71,7 +72,7 @@ TuneReport rank_statically(const TuneRequest &request, const KnownCpu &cpu, Data
     const Clock::time_point started = Clock::now();
     std::vector<KernelSpec> specs;
     for (const Knobs &knobs :
-         candidates(request.problem, request.target, request.effort, request.seed, request.known)) {
+         first_candidates(request.problem, request.target, request.effort, request.seed, request.known)) {
         specs.push_back({request.problem, knobs, request.target});
     }
     const std::vector<Trial> trials = simulated_trials(specs, cpu, request.rows, progress);

@@ -155,4 +155,11 @@ void Strategy::tell(const Knobs &knobs, const std::optional<std::vector<double>>
     }
 }
 
+std::vector<Knobs> first_candidates(const NormProblem &problem, const Halide::Target &target, Effort effort,
+                                    uint64_t seed, const std::vector<Knobs> &known) {
+    std::vector<Knobs> all = candidates(problem, target, seed, known);
+    all.resize(std::min(all.size(), plan_of(effort).most));
+    return all;
+}
+
 }  // namespace normforge

@@ -21,7 +21,7 @@ namespace normforge {
 // are.
 class Strategy {
 public:
-    // `order` is candidates(.., Effort::exhaustive, ..).
+    // `order` is candidates().
     Strategy(std::vector<Knobs> order, Effort effort, uint64_t seed);
 
     // What to try next, to be told of each; nothing when the search is over.
@@ -54,5 +54,9 @@ private:
     double best_score_ = std::numeric_limits<double>::infinity();
     int batches_without_gain_ = -1;  // the first batch is no gain
 };
+
+// As many as the effort allows of candidates(), for where all of them are tried at once.
+std::vector<Knobs> first_candidates(const NormProblem &problem, const Halide::Target &target, Effort effort,
+                                    uint64_t seed, const std::vector<Knobs> &known);
 
 }  // namespace normforge

@@ -1,0 +1,75 @@
+#include "autotune/library/measuring_program.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "autotune/library/embedded_files.h"
+#include "autotune/library/pending_file.h"
+#include "autotune/library/shared_library.h"
+#include "runtime/user_error.h"
+#include "schedules/target.h"
+
+namespace normforge {
+
+namespace {
+
+struct Linking {
+    std::string_view archive;
+    const char *compiler_variable;
+    const char *compiler;
+};
+
+Linking linking_for(const Halide::Target &target) {
+    return is_arm(target) ? Linking{embedded_arm_measuring_archive(), "NORMFORGE_ARM_CXX", "aarch64-linux-gnu-g++"}
+                          : Linking{embedded_measuring_archive(), "CXX", "c++"};
+}
+
+// Beside the program, and gone with this.
+class WorkingFolder {
+public:
+    explicit WorkingFolder(const std::filesystem::path &program) : path_(program.string() + ".parts") {
+        std::filesystem::create_directories(path_);
+    }
+    ~WorkingFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    WorkingFolder(const WorkingFolder &) = delete;
+    WorkingFolder &operator=(const WorkingFolder &) = delete;
+
+    const std::filesystem::path &path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+}  // namespace
+
+void link_measuring_program(const LibraryKernel &kernel, const std::filesystem::path &program) {
+    const Linking linking = linking_for(kernel.target);
+    if (linking.archive.empty()) {
+        throw UserError("this normforge has no measuring program for ARM: it was built where there was no "
+                        "aarch64-linux-gnu-g++");
+    }
+    const WorkingFolder folder(program);
+    write_library("measured", folder.path(), LibraryKind::static_library, {kernel});
+    PendingFile archive(folder.path() / "libmeasuring.a");
+    archive.write(std::string(linking.archive));
+    archive.commit();
+    const char *chosen = std::getenv(linking.compiler_variable);
+    const std::vector<std::string> command = {chosen && *chosen ? chosen : linking.compiler,
+                                              "-static",
+                                              "-o",
+                                              program.string(),
+                                              "-Wl,--start-group",
+                                              (folder.path() / "libmeasured.a").string(),
+                                              (folder.path() / "libmeasuring.a").string(),
+                                              "-Wl,--end-group"};
+    run_linker(command, fmt::format("a measuring program needs a C++ compiler for {}, {} or the one that the "
+                                    "environment variable {} names, and static libraries of C and C++",
+                                    target_name(kernel.target), linking.compiler, linking.compiler_variable));
+}
+
+}  // namespace normforge
