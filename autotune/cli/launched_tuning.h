@@ -25,9 +25,10 @@ public:
         bool quiet;
     };
 
-    // For each problem links the candidates into one program, which the launcher runs where they are to be measured,
-    // and stores what it reports as a session of that machine. Under an emulator no time is taken: the session holds
-    // what the accuracy gate said, and decides nothing. Throws UserError where the launcher or the program fails.
+    // For each problem links the candidates into one program, which the launcher runs where they are to be
+    // measured, and stores what it reports as a session of that machine. Under an emulator no time is taken: the
+    // session holds what the accuracy gate said, and decides nothing. Throws UserError where the launcher or the
+    // program fails.
     void run(const Request &request) const;
 
 private:
