@@ -22,14 +22,6 @@ using testing::IsSubstring;
 // Problems of few schedules are tuned in a second.
 constexpr const char *kSmall = "--op rms_norm --hidden 4 --rows 1 ";
 
-std::set<std::string> names_in(const std::filesystem::path &folder) {
-    std::set<std::string> names;
-    for (const auto &entry : std::filesystem::directory_iterator(folder)) {
-        names.insert(entry.path().filename());
-    }
-    return names;
-}
-
 std::string first_line(const std::string &text) {
     return text.substr(0, text.find('\n'));
 }
@@ -85,28 +77,6 @@ TEST_F(CliTest, WhatIsTunedIsUsedAndNotTunedAgain) {
     EXPECT_PRED_FORMAT2(IsSubstring,
                         "\n  tuned: ", run("build --op rms_norm --hidden 4 --name norms --out {}/out").output);
     EXPECT_PRED_FORMAT2(IsSubstring, "tuned: ", run_json(std::string("bench ") + kSmall)[0]["source"]);
-}
-
-TEST_F(CliTest, DryRunOfBuildTellsTheSourcesAndWritesNothing) {
-    const std::string build = std::string("build --op rms_norm --hidden 4 --untuned --name norms --out {}/out");
-    const Outcome dry = run(build + " --dry-run --depfile {}/norms.d");
-    EXPECT_EQ(dry.status, 0) << dry.errors;
-    EXPECT_EQ(names_in(folder / ""), std::set<std::string>());
-    EXPECT_EQ(run(build).output.find(dry.output), 0u) << dry.output;
-}
-
-TEST_F(CliTest, BuildWritesWhatTheLibraryDependsOn) {
-    ASSERT_EQ(run(std::string("tune --quiet --db {}/a$b.db ") + kSmall).status, 0);
-    const std::string build = "build --op rms_norm --hidden 4 --name norms --out {}/out --depfile {}/norms.d";
-    const std::string start = (folder / "out/libnorms.a").string() + ":";
-    ASSERT_EQ(run(build + " --db {}/a$b.db").status, 0);
-    EXPECT_EQ(read_source(folder / "norms.d"), start + " " + (folder / "a$$b.db").string() + "\n");
-    ASSERT_EQ(run(build + " --untuned").status, 0);
-    EXPECT_EQ(read_source(folder / "norms.d"), start + "\n");
-    std::ofstream(folder / "norms.json") << R"({"problems": [{"op": "rms_norm", "hidden": 4}]})";
-    ASSERT_EQ(
-        run("build --untuned --manifest {}/norms.json --name norms --out {}/out --depfile {}/norms.d").status, 0);
-    EXPECT_EQ(read_source(folder / "norms.d"), start + " " + (folder / "norms.json").string() + "\n");
 }
 
 TEST_F(CliTest, WhatIsMissingIsTunedInADatabaseOfAnOlderSchema) {
@@ -207,45 +177,6 @@ TEST_P(DatabasePlaceTest, IsWhereTuneWritesAndBuildReads) {
     const Outcome built =
         run(std::string("build --op rms_norm --hidden 4 --name norms --out {}/out") + GetParam().option);
     EXPECT_PRED_FORMAT2(IsSubstring, "\n  tuned: ", built.output);
-}
-
-struct Library {
-    const char *name;
-    const char *options;
-    std::set<std::string> files;
-    const char *source;
-};
-
-class BuildTest : public CliTest, public testing::WithParamInterface<Library> {};
-
-INSTANTIATE_TEST_SUITE_P(
-    All, BuildTest,
-    testing::Values(Library{"WithoutDatabase", "", {"libnorms.a", "norms.h"}, "heuristic: "},
-                    Library{"Untuned", " --untuned", {"libnorms.a", "norms.h"}, "heuristic: "},
-                    Library{"Shared", " --untuned --shared", {"libnorms.so", "norms.h"}, "heuristic: "},
-                    Library{"TwoTargets",
-                            " --untuned --target x86-64-linux-avx2-fma-f16c,x86-64-linux,x86-64-linux",
-                            {"libnorms.a", "norms.h"},
-                            "on x86-64-linux\n"}),
-    [](const auto &test) { return std::string(test.param.name); });
-
-TEST_P(BuildTest, WritesALibraryAndItsHeader) {
-    const Outcome outcome =
-        run(std::string("build --op layer_norm,rms_norm --hidden 8,24 --name norms --out {}/new/out") +
-            GetParam().options);
-    EXPECT_EQ(outcome.status, 0) << outcome.errors;
-    EXPECT_PRED_FORMAT2(IsSubstring, GetParam().source, outcome.output);
-    EXPECT_EQ(names_in(folder / "new/out"), GetParam().files);
-    EXPECT_PRED_FORMAT2(IsSubstring, "norms_library(void)", folder.read("new/out/norms.h"));
-    EXPECT_FALSE(std::filesystem::exists(folder / "default.db"));
-}
-
-TEST_F(CliTest, BuildTellsAsJsonWhatItWrote) {
-    const json built = run_json("build --quiet --op rms_norm --hidden 8,24 --name norms --out {}/out");
-    ASSERT_EQ(built.size(), 2u);
-    EXPECT_EQ(built[1]["hidden"], 24);
-    EXPECT_EQ(built[1]["step"], "heuristic");
-    EXPECT_EQ(built[1]["library"], (folder / "out/libnorms.a").string());
 }
 
 TEST_F(CliTest, QuietCommandsTellNothing) {

@@ -1,0 +1,88 @@
+// normforge build as a user runs it.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "tests/cli_runner.h"
+
+namespace normforge {
+namespace {
+
+using nlohmann::json;
+using testing::IsSubstring;
+
+std::set<std::string> names_in(const std::filesystem::path &folder) {
+    std::set<std::string> names;
+    for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+        names.insert(entry.path().filename());
+    }
+    return names;
+}
+
+TEST_F(CliTest, DryRunOfBuildTellsTheSourcesAndWritesNothing) {
+    const std::string build = "build --op rms_norm --hidden 4 --untuned --name norms --out {}/out";
+    const Outcome dry = run(build + " --dry-run --depfile {}/norms.d");
+    EXPECT_EQ(dry.status, 0) << dry.errors;
+    EXPECT_EQ(names_in(folder / ""), std::set<std::string>());
+    EXPECT_EQ(run(build).output.find(dry.output), 0u) << dry.output;
+}
+
+TEST_F(CliTest, BuildWritesWhatTheLibraryDependsOn) {
+    ASSERT_EQ(run("tune --quiet --op rms_norm --hidden 4 --rows 1 --db {}/a$b.db").status, 0);
+    const std::string build = "build --op rms_norm --hidden 4 --name norms --out {}/out --depfile {}/norms.d";
+    const std::string start = (folder / "out/libnorms.a").string() + ":";
+    ASSERT_EQ(run(build + " --db {}/a$b.db").status, 0);
+    EXPECT_EQ(folder.read("norms.d"), start + " " + (folder / "a$$b.db").string() + "\n");
+    ASSERT_EQ(run(build + " --untuned").status, 0);
+    EXPECT_EQ(folder.read("norms.d"), start + "\n");
+    std::ofstream(folder / "norms.json") << R"({"problems": [{"op": "rms_norm", "hidden": 4}]})";
+    ASSERT_EQ(
+        run("build --untuned --manifest {}/norms.json --name norms --out {}/out --depfile {}/norms.d").status, 0);
+    EXPECT_EQ(folder.read("norms.d"), start + " " + (folder / "norms.json").string() + "\n");
+}
+
+struct Library {
+    const char *name;
+    const char *options;
+    std::set<std::string> files;
+    const char *source;
+};
+
+class BuildTest : public CliTest, public testing::WithParamInterface<Library> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BuildTest,
+    testing::Values(Library{"WithoutDatabase", "", {"libnorms.a", "norms.h"}, "heuristic: "},
+                    Library{"Untuned", " --untuned", {"libnorms.a", "norms.h"}, "heuristic: "},
+                    Library{"Shared", " --untuned --shared", {"libnorms.so", "norms.h"}, "heuristic: "},
+                    Library{"TwoTargets",
+                            " --untuned --target x86-64-linux-avx2-fma-f16c,x86-64-linux,x86-64-linux",
+                            {"libnorms.a", "norms.h"},
+                            "on x86-64-linux\n"}),
+    [](const auto &test) { return std::string(test.param.name); });
+
+TEST_P(BuildTest, WritesALibraryAndItsHeader) {
+    const Outcome outcome =
+        run(std::string("build --op layer_norm,rms_norm --hidden 8,24 --name norms --out {}/new/out") +
+            GetParam().options);
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_PRED_FORMAT2(IsSubstring, GetParam().source, outcome.output);
+    EXPECT_EQ(names_in(folder / "new/out"), GetParam().files);
+    EXPECT_PRED_FORMAT2(IsSubstring, "norms_library(void)", folder.read("new/out/norms.h"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "default.db"));
+}
+
+TEST_F(CliTest, BuildTellsAsJsonWhatItWrote) {
+    const json built = run_json("build --quiet --op rms_norm --hidden 8,24 --name norms --out {}/out");
+    ASSERT_EQ(built.size(), 2u);
+    EXPECT_EQ(built[1]["hidden"], 24);
+    EXPECT_EQ(built[1]["step"], "heuristic");
+    EXPECT_EQ(built[1]["library"], (folder / "out/libnorms.a").string());
+}
+
+}  // namespace
+}  // namespace normforge
