@@ -77,8 +77,10 @@ protected:
 
     const TemporaryFolder folder;
     const TemporaryFolder streams;  // apart, so that the folder holds what the program wrote
-    std::map<std::string, std::string> environment = {
-        {"NORMFORGE_DB", "{}/default.db"}, {"PATH", std::getenv("PATH")}, {"HOME", "{}/home"}};
+    std::map<std::string, std::string> environment = {{"NORMFORGE_DB", "{}/default.db"},
+                                                      {"NORMFORGE_LOCK", streams / "lock"},  // of this test alone
+                                                      {"PATH", std::getenv("PATH")},
+                                                      {"HOME", "{}/home"}};
 
 private:
     static std::vector<char *> pointers(std::vector<std::string> &texts) {

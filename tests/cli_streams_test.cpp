@@ -116,7 +116,7 @@ TEST_F(CliTest, ATerminalGetsOneLineThatIsRewritten) {
     Terminal terminal;
     const pid_t process = start("tune --op rms_norm --hidden 4 --rows 1", streams / "stdout", terminal.path());
     EXPECT_EQ(wait(process).status, 0);
-    EXPECT_PRED_FORMAT2(IsSubstring, "\r\x1b[Kcompiling: 0/", terminal.text());
+    EXPECT_PRED_FORMAT2(IsSubstring, "\r\x1b[Kcompiling and checking: 0/", terminal.text());
     EXPECT_TRUE(terminal.text().ends_with("\r\x1b[K")) << terminal.text();
 }
 
@@ -129,7 +129,7 @@ TEST_P(SignalTest, EndsTuningWithACleanLineAndASoundDatabase) {
     Terminal terminal;
     const pid_t process =
         start("tune --op rms_norm --hidden 4096 --effort exhaustive", streams / "stdout", terminal.path());
-    terminal.read_until("compiling: ");
+    terminal.read_until("compiling and checking: ");
     terminal.read_until(" s left");
     kill(process, GetParam());
     EXPECT_EQ(wait(process).status, 128 + GetParam());
@@ -139,7 +139,7 @@ TEST_P(SignalTest, EndsTuningWithACleanLineAndASoundDatabase) {
 
     const nlohmann::json sessions = run_json("db show {}/default.db");
     ASSERT_EQ(sessions.size(), 1u);
-    EXPECT_EQ(sessions[0]["state"], "running");
+    EXPECT_EQ(sessions[0]["state"], "aborted");
     EXPECT_EQ(run("tune --op rms_norm --hidden 1 --rows 1 --quiet").status, 0);
     EXPECT_EQ(run_json("db show {}/default.db").size(), 2u);
 }

@@ -16,8 +16,6 @@ using testing::IsSubstring;
 
 class CliTuneTest : public CliTest {
 protected:
-    CliTuneTest() { environment["NORMFORGE_LOCK"] = "{}/lock"; }
-
     // Of few schedules, which are compiled soon.
     static constexpr const char *kTune = "tune --op rms_norm --hidden 2 --rows 1,2 --db {}/tuning.db";
 
