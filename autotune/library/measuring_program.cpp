@@ -67,9 +67,10 @@ void link_measuring_program(const LibraryKernel &kernel, const std::filesystem::
                                               (folder.path() / "libmeasured.a").string(),
                                               (folder.path() / "libmeasuring.a").string(),
                                               "-Wl,--end-group"};
-    run_linker(command, fmt::format("a measuring program needs a C++ compiler for {}, {} or the one that the "
-                                    "environment variable {} names, and static libraries of C and C++",
-                                    target_name(kernel.target), linking.compiler, linking.compiler_variable));
+    run_linker(command, "the measuring program",
+               fmt::format("a measuring program needs a C++ compiler for {}, {} or the one that the "
+                           "environment variable {} names, and static libraries of C and C++",
+                           target_name(kernel.target), linking.compiler, linking.compiler_variable));
 }
 
 }  // namespace normforge

@@ -52,14 +52,14 @@ int run(const std::vector<std::string> &command) {
 
 }  // namespace
 
-void run_linker(const std::vector<std::string> &command, const std::string &needs) {
+void run_linker(const std::vector<std::string> &command, const std::string &product, const std::string &needs) {
     const int status = run(command);
     if (status < 0) {
         throw UserError("cannot run '" + command.front() + "': " + std::generic_category().message(-status) +
                         "; " + needs);
     }
     if (status != 0) {
-        throw UserError("'" + command.front() + "' could not link; " + needs);
+        throw UserError("'" + command.front() + "' could not link " + product + "; " + needs);
     }
 }
 
@@ -73,7 +73,7 @@ void link_shared_library(const std::filesystem::path &archive, const std::string
           std::string("-Wl,--no-whole-archive"), std::string("-lc"), std::string("-o"), output.string()}) {
         command.push_back(option);
     }
-    run_linker(command,
+    run_linker(command, soname,
                "a shared library needs a C compiler, cc or the one that the environment variable CC names; "
                "a static library needs none");
 }

@@ -13,8 +13,8 @@ namespace normforge {
 void link_shared_library(const std::filesystem::path &archive, const std::string &soname,
                          const std::filesystem::path &output);
 
-// Runs a compiler to its end. Throws UserError, with what it was needed for, where there is none, and where it
-// fails.
-void run_linker(const std::vector<std::string> &command, const std::string &needs);
+// Runs a compiler, which is to link `product`, to its end. Throws UserError, with what it was needed for, where
+// there is none, and where it fails.
+void run_linker(const std::vector<std::string> &command, const std::string &product, const std::string &needs);
 
 }  // namespace normforge
