@@ -163,8 +163,8 @@ void add_build_command(CLI::App &program, Run &run) {
                    "      --out build\n"
                    "  normforge build --op rms_norm --hidden 4096 --untuned --name norms --out . \\\n"
                    "      --target x86-64-linux-avx2-fma-f16c,x86-64-linux\n"
-                   "  normforge build --op rms_norm --hidden 4096 --dtype bf16 --name norms --out . \\\n"
-                   "      --target host,cuda");
+                   "  normforge build --op rms_norm --hidden 4096 --dtype bf16 --name norms \\\n"
+                   "      --out . --target host,cuda");
     auto options = std::make_shared<BuildOptions>(command);
     command.callback([options, &run] { run = [options] { build(*options); }; });
 }
