@@ -33,6 +33,12 @@ std::string kernel_symbol(const GpuKernelSpec &spec) {
                                            (spec.alignment == GpuAlignment::vector ? "" : " any alignment"));
 }
 
+static void replace_all(std::string &text, const std::string &from, const std::string &to) {
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
+}
+
 GpuKernel emit_cuda(const GpuKernelSpec &spec) {
     const std::string symbol = kernel_symbol(spec);
     const Halide::Module module = lowered_module(spec.problem, generator_params(spec), device_target(), symbol);
@@ -46,9 +52,9 @@ GpuKernel emit_cuda(const GpuKernelSpec &spec) {
         std::abort();
     }
     const std::string name = code.substr(begin + directive.size(), end - begin - directive.size());
-    for (size_t at = code.find(name); at != std::string::npos; at = code.find(name, at + symbol.size())) {
-        code.replace(at, name.size(), symbol);
-    }
+    replace_all(code, name, symbol);
+    // Halide takes buffers for apart, but y may be x: what is read does change while the kernel runs.
+    replace_all(code, "ld.global.nc.", "ld.global.");
     const BlockNeeds needs = block_needs(spec.problem, spec.knobs);
     // The assembler then leaves registers for all threads of a block, without spilling for a second block.
     const size_t body = code.find("\n{", code.find(directive));

@@ -10,7 +10,7 @@
 namespace normforge {
 
 // What the kernel may rely on of the addresses and row strides of what it moves by vectors: that they are
-// multiples of a vector, or of a value only. Threads have the same values, and results the same bits.
+// multiples of a vector, or of a value only. Threads have the same values.
 enum class GpuAlignment { vector, value };
 
 // All that decides a GPU kernel's code. Its PTX is that of compute capability 8.0, which newer GPUs take as well.

@@ -40,7 +40,7 @@ struct nf_cuda_code {
     int64_t shared_bytes;
 };
 
-// All forms of a problem give the same bits.
+// Their results may differ in the last place: the assembler fuses products as it likes.
 struct nf_cuda_entry {
     nf_problem problem;
     const char *target;

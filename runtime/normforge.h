@@ -315,7 +315,8 @@ typedef struct nf_cuda_kernel nf_cuda_kernel;
  * NF_ERROR_NO_CUDA: there is no driver, or it finds no device.
  * NF_ERROR_CUDA_TOO_OLD: the device is older than compute capability 8.0, or the driver than CUDA 11.
  * NF_ERROR_NO_CUDA_CONTEXT: the thread has no current context.
- * NF_ERROR_CUDA_LOAD: the driver refused a kernel, or memory ran out. */
+ * NF_ERROR_CUDA_LOAD: the driver refused a kernel or lacks its compiler for PTX, libnvidia-ptxjitcompiler.so.1, or
+ * memory ran out. */
 nf_status nf_cuda_load(const nf_library *library, nf_cuda **cuda);
 
 /* Unloads and frees them. Their context must be current, and none of their kernels may be running or be part of a
@@ -329,11 +330,12 @@ nf_status nf_cuda_find(const nf_cuda *cuda, const nf_problem *problem, const nf_
  * default one: the rows are written when the stream gets there. The kernel's context must be current. What the
  * arguments point to is not looked at before. A call makes no other call of the driver than launches, so that a
  * stream which is being captured gets them as part of its graph: one launch, or where there are groups, one for
- * each group (for each row, where rows are fewer and none of mean, rstd and scales is written).
+ * each group (for each row, where rows are fewer and none of mean, rstd and scales is written); rows that reach
+ * over 2^31 values take several.
  *
- * The bits of a row depend on the problem and the schedule alone. Operands whose addresses and row strides are all
- * multiples of 16 bytes are the fastest.
- * NF_ERROR_CUDA_LAUNCH: the driver refused a launch; rows may then have been written. */
+ * The bits of a row depend on the problem, the schedule, the driver and device, and on whether addresses and
+ * strides of all operands are multiples of 16 bytes. Those that are are the fastest. NF_ERROR_CUDA_LAUNCH: the
+ * driver refused a launch; rows may then have been written. */
 nf_status nf_cuda_run(const nf_cuda_kernel *kernel, const nf_arguments *arguments, void *stream);
 
 /* As nf_operand_at_fault, nf_describe, nf_kernel_count and nf_kernel_at. */

@@ -77,7 +77,8 @@ const char *nf_status_message(nf_status status) {
     case NF_ERROR_NO_CUDA_CONTEXT:
         return "the calling thread has no current CUDA context; it must have one, such as cudaSetDevice makes";
     case NF_ERROR_CUDA_LOAD:
-        return "the CUDA driver refused a kernel, or memory ran out; nf_cuda_load may succeed with more of it";
+        return "the CUDA driver refused a kernel, lacks its compiler for PTX (libnvidia-ptxjitcompiler.so.1), or "
+               "memory ran out";
     case NF_ERROR_CUDA_LAUNCH:
         return "the CUDA driver refused a launch; the context that the kernels were loaded into must be current, "
                "and the stream one of its own";

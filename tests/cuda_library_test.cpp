@@ -97,8 +97,8 @@ TEST_F(CudaLibrary, HasCodeForVectorsAndForAnyAlignment) {
         const std::string image = with_vectors.codes[code].image;
         EXPECT_NE(image.find(std::string(".visible .entry ") + with_vectors.codes[code].symbol),
                   std::string::npos);
-        EXPECT_EQ(image.find("ld.global.nc.v2.b64") != std::string::npos ||
-                      image.find("ld.global.nc.v4") != std::string::npos,
+        EXPECT_EQ(image.find("ld.global.v2.b64") != std::string::npos ||
+                      image.find("ld.global.v4") != std::string::npos,
                   code == 0)
             << image;
         EXPECT_EQ(with_vectors.codes[code].alignment, code == 0 ? 4 : 1);

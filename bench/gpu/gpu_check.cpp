@@ -72,10 +72,15 @@ int run(const std::string &bundle_path, const std::string &folder) {
     fmt::print("{}, driver {}\n", device.name(), device.driver_version());
     results["checked"] = check_kernels(device, bundle.at("checked"));
     write(path, results);
-    const int failures = print_checked(results["checked"]);
+    int failures = print_checked(results["checked"]);
     for (const json &kernels : bundle.at("timed")) {
-        results["timed"].push_back(time_kernels(device, kernels));
-        print_timed(results["timed"].back());
+        try {
+            results["timed"].push_back(time_kernels(device, kernels));
+            print_timed(results["timed"].back());
+        } catch (const std::exception &error) {
+            failures++;
+            fmt::print("FAILED to time {}: {}\n", kernels.front().at("problem").get<std::string>(), error.what());
+        }
         write(path, results);
     }
     return failures == 0 ? 0 : 1;
