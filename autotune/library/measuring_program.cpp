@@ -58,15 +58,10 @@ void link_measuring_program(const LibraryKernel &kernel, const std::filesystem::
     PendingFile archive(folder.path() / "libmeasuring.a");
     archive.write(std::string(linking.archive));
     archive.commit();
-    const char *chosen = std::getenv(linking.compiler_variable);
-    const std::vector<std::string> command = {chosen && *chosen ? chosen : linking.compiler,
-                                              "-static",
-                                              "-o",
-                                              program.string(),
-                                              "-Wl,--start-group",
-                                              (folder.path() / "libmeasured.a").string(),
-                                              (folder.path() / "libmeasuring.a").string(),
-                                              "-Wl,--end-group"};
+    std::vector<std::string> command = compiler_words(linking.compiler_variable, linking.compiler);
+    command.insert(command.end(), {"-static", "-o", program.string(), "-Wl,--start-group",
+                                   (folder.path() / "libmeasured.a").string(),
+                                   (folder.path() / "libmeasuring.a").string(), "-Wl,--end-group"});
     run_linker(command, "the measuring program",
                fmt::format("a measuring program needs a C++ compiler for {}, {} or the one that the "
                            "environment variable {} names, and static libraries of C and C++",

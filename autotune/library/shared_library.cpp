@@ -16,17 +16,6 @@ namespace normforge {
 
 namespace {
 
-// CC may hold options after the program, as it does for make.
-std::vector<std::string> c_compiler() {
-    const char *chosen = std::getenv("CC");
-    std::istringstream text(chosen ? chosen : "");
-    std::vector<std::string> words;
-    for (std::string word; text >> word;) {
-        words.push_back(word);
-    }
-    return words.empty() ? std::vector<std::string>{"cc"} : words;
-}
-
 // Runs the compiler to its end and gives waitpid's status, or an error's number below 0. Its standard output goes
 // to standard error, since ours may be read by a program.
 int run(const std::vector<std::string> &command) {
@@ -45,12 +34,26 @@ int run(const std::vector<std::string> &command) {
         return -error;
     }
     int status = 0;
-    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+    pid_t ended = 0;
+    while ((ended = waitpid(process, &status, 0)) < 0 && errno == EINTR) {
     }
-    return status;
+    return ended < 0 ? -errno : status;
 }
 
 }  // namespace
+
+std::vector<std::string> compiler_words(const char *variable, const std::string &usual) {
+    const char *chosen = std::getenv(variable);
+    if (chosen && access(chosen, X_OK) == 0) {
+        return {chosen};  // a path, which may have spaces
+    }
+    std::istringstream text(chosen ? chosen : "");
+    std::vector<std::string> words;
+    for (std::string word; text >> word;) {
+        words.push_back(word);
+    }
+    return words.empty() ? std::vector<std::string>{usual} : words;
+}
 
 void run_linker(const std::vector<std::string> &command, const std::string &product, const std::string &needs) {
     const int status = run(command);
@@ -65,7 +68,7 @@ void run_linker(const std::vector<std::string> &command, const std::string &prod
 
 void link_shared_library(const std::filesystem::path &archive, const std::string &soname,
                          const std::filesystem::path &output) {
-    std::vector<std::string> command = c_compiler();
+    std::vector<std::string> command = compiler_words("CC", "cc");
     // Were anything missing beyond the C library, -z defs would make it an error here rather than in a program.
     for (const std::string &option :
          {std::string("-shared"), "-Wl,-soname," + soname, std::string("-Wl,-z,defs"),
