@@ -57,7 +57,10 @@ ReportJson report_data(const Database &database, const std::string &name, const 
     ReportJson data;
     data["name"] = name;
     data["best"] = ReportJson::array();
+    // Simulated cycles are no times.
+    const auto is_measured = [](const StoredSession &session) { return session.source == TimeSource::measured; };
     std::vector<Decision> decisions = best_decisions(database);
+    std::erase_if(decisions, [&](const Decision &decision) { return !is_measured(decision.session); });
     std::ranges::stable_sort(decisions, {}, [](const Decision &decision) {
         const NormProblem &problem = decision.session.problem;
         return std::pair(family_of(problem), problem.hidden);
@@ -67,7 +70,9 @@ ReportJson report_data(const Database &database, const std::string &name, const 
     }
     data["sessions"] = ReportJson::array();
     for (const StoredSession &session : database.sessions()) {
-        data["sessions"].push_back(session_data(session, database.trials(session.id)));
+        if (is_measured(session)) {
+            data["sessions"].push_back(session_data(session, database.trials(session.id)));
+        }
     }
     return data;
 }
