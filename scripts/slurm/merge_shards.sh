@@ -11,7 +11,7 @@ missing=''
 for ((shard = 1; shard <= shards; shard++)); do
     if [[ -e $parts/$shard.db ]]; then
         files+=("$parts/$shard.db")
-    else
+    elif [[ ! -e $parts/$shard.db.none ]]; then
         missing+=" $shard"
     fi
 done

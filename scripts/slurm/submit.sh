@@ -51,7 +51,7 @@ parts=$out.parts
 mkdir -p -- "$parts"
 array=$(sbatch --parsable --array="1-$shards" --output="$parts/%a.log" scripts/slurm/tune_shard.sh \
     "$program" "$manifest" "$shards" "$out" "$parts" "$@")
-merge=$(sbatch --parsable --dependency="afterany:$array" --output="$parts/merge.log" scripts/slurm/merge_shards.sh \
+merge=$(sbatch --parsable --dependency="afterany:${array%%;*}" --output="$parts/merge.log" scripts/slurm/merge_shards.sh \
     "$program" "$shards" "$out" "$parts")
 say "Submitted $shards tasks as job $array, and job $merge, which then writes $out"
 say "Logs are in $parts"

@@ -17,4 +17,7 @@ done
 if ((${#known[@]} > 0)); then
     "$program" db merge "$part" "${known[@]}" >/dev/null
 fi
-exec "$program" tune --manifest "$manifest" --shard "$SLURM_ARRAY_TASK_ID/$shards" --db "$part" --if-missing "$@"
+rm -f -- "$part.none"
+"$program" tune --manifest "$manifest" --shard "$SLURM_ARRAY_TASK_ID/$shards" --db "$part" --if-missing "$@"
+# With more shards than problems there is nothing to tune in some.
+[[ -e $part ]] || touch -- "$part.none"
