@@ -66,7 +66,11 @@ bool has_ended(const std::string &identity) {
     if (!words || own_machine != machine()) {
         return false;
     }
-    return own_boot != boot() || (own_space == number_space() && start_of(pid) != start);
+    if (own_boot != boot()) {
+        // Without a machine's identity another boot may be another machine's.
+        return !first_line("/etc/machine-id").empty();
+    }
+    return own_space == number_space() && start_of(pid) != start;
 }
 
 }  // namespace normforge

@@ -19,7 +19,7 @@ constexpr const char *kProgramFooter =
 all combinations of its lists, each once; --manifest is for more than that.
 
 Exit status: 0 done; 1 failed, with the reason on standard error; 2 a mistake on
-the command line.
+the command line; 128 and a signal's number where that ended it.
 
 Environment:
   NORMFORGE_DB      Default tuning database

@@ -79,7 +79,7 @@ std::vector<std::string> option_names(const CLI::App &command) {
 // What an option's value may be: the words behind a colon that end its help, or its first part; else files, or
 // nothing that is known.
 std::string value_words(const CLI::Option &option) {
-    static const std::regex kWords(R"([^:]*: ([a-z0-9_]+(, [a-z0-9_]+)+)(;[^:]*)?)");
+    static const std::regex kWords(R"([^:]*: ([a-z0-9_-]+(, [a-z0-9_-]+)+)(;[^:]*)?)");
     std::smatch match;
     if (const std::string &help = option.get_description(); std::regex_match(help, match, kWords)) {
         std::string words = match[1];

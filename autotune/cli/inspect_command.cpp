@@ -148,6 +148,9 @@ std::string gpu_code(const NormProblem &problem, const InspectOptions &options, 
 
 void inspect(const InspectOptions &options) {
     const InspectForm form = parse_option("--emit", [&] { return value_named(kInspectForms, options.form); });
+    if (form != InspectForm::cycles && !options.cpu.empty()) {
+        throw UsageError("--cpu is for --emit cycles");
+    }
     const NormProblem problem = options.problem.only_problem();
     if (form == InspectForm::ptx || form == InspectForm::opencl) {
         return write_output(gpu_code(problem, options, form));

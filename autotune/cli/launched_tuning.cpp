@@ -1,6 +1,7 @@
 #include "autotune/cli/launched_tuning.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <chrono>
 #include <cstdio>
@@ -90,7 +91,9 @@ void replace(std::string &text, const std::string &name, const std::string &valu
 
 // What the command prints.
 std::string launched(std::string command, const std::filesystem::path &program, const std::vector<int64_t> &rows) {
-    replace(command, "{exe}", "'" + program.string() + "'");
+    std::string path = program.string();
+    replace(path, "'", "'\\''");
+    replace(command, "{exe}", "'" + path + "'");
     replace(command, "{args}", fmt::format("{}", fmt::join(rows, " ")));
     std::fflush(nullptr);
     FILE *pipe = popen(command.c_str(), "r");
@@ -103,7 +106,8 @@ std::string launched(std::string command, const std::filesystem::path &program, 
         output.append(bytes, count);
     }
     if (const int status = pclose(pipe); status != 0) {
-        throw UserError(fmt::format("the launcher failed with status {}: {}", status, command));
+        throw UserError(fmt::format("the launcher failed with status {}: {}",
+                                    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), command));
     }
     return output;
 }
@@ -203,7 +207,7 @@ bool LaunchedTuning::is_asked_for() const {
     if (command_.count("--launcher") == 0) {
         return false;
     }
-    for (const char *other : {"--static", "--if-missing"}) {
+    for (const char *other : {"--static", "--cpu", "--if-missing", "--resume", "--budget"}) {
         if (command_.count(other) > 0) {
             throw UsageError(fmt::format("--launcher excludes {}", other));
         }
@@ -234,6 +238,11 @@ void LaunchedTuning::run(const Request &request) const {
             const Batch batch = compiled_batch(own, progress);
             machine = measured(batch, own, launcher_, progress);
             report = stored(batch, machine, own, database);
+        }
+        if (machine.emulation.empty() && !report.selection.complete()) {
+            throw std::runtime_error(
+                "nothing was decided for " + to_text(problem) +
+                ": the heuristic's kernel is unusable there: " + machine.kernels.front().message);
         }
         report.seconds = std::chrono::duration<double>(Clock::now() - started).count();
         results.push_back(report_json(own, report, machine));

@@ -85,6 +85,11 @@ bool StaticTuning::is_asked_for() const {
     if (!is_static_ && !cpu_.empty()) {
         throw UsageError("--cpu is for --static; without it kernels are measured on this machine's");
     }
+    for (const char *other : {"--resume", "--budget"}) {
+        if (is_static_ && command_.count(other) > 0) {
+            throw UsageError(fmt::format("--static excludes {}, which is for measuring", other));
+        }
+    }
     if (is_static_ && command_.count("--if-missing") > 0) {
         throw UsageError("--static excludes --if-missing, which asks what is known for this machine");
     }

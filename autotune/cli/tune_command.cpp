@@ -41,10 +41,10 @@ struct TuneOptions {
                   "problems alone, not on their order");
         add_value(command, "--budget", "TIME", budget,
                   "How long all of it may take, such as 90s, 5m or 2h; what is measured by then decides");
-        add_flag(
-            command, "--resume", resume,
-            "Go on where this command was interrupted, killed or ended by its budget before: skip problems that "
-            "it has done, keep trials of those that it had begun");
+        add_flag(command, "--resume", resume,
+                 "Go on where this command was interrupted or killed before: skip problems that it has done, keep "
+                 "trials "
+                 "of those that it had begun. One that its budget cut is tuned anew");
         add_flag(command, "--if-missing", if_missing,
                  "Skip problems that the database has a valid result for, whatever its numbers of rows");
         add_flag(command, "--json", json, kJsonHelp);
@@ -122,8 +122,10 @@ void tune_each(const std::vector<ProblemRows> &problems, TuneRequest request, co
         request.rows = problems[index].rows;
         request.deadline = budget.deadline(problems.size() - index);
         if (budget.is_used_up() || (options.resume && is_done(request, database))) {
-            note(fmt::format("skipped {}: {}", to_text(request.problem),
-                             budget.is_used_up() ? "the budget is used up" : "done already"));
+            if (!options.quiet || budget.is_used_up()) {
+                note(fmt::format("skipped {}: {}", to_text(request.problem),
+                                 budget.is_used_up() ? "the budget is used up" : "done already"));
+            }
             continue;
         }
         if (!options.quiet) {
@@ -168,7 +170,12 @@ void tune_problems(const TuneOptions &options) {
     }
     TuneResults results(options.json);
     if (!problems.empty()) {  // a database that may only be read will do where nothing is left to write
-        tune_each(problems, request, budget, options, results);
+        try {
+            tune_each(problems, request, budget, options, results);
+        } catch (const Interrupted &) {
+            results.print();  // of those that were tuned; the signal decides the exit status
+            throw;
+        }
     }
     results.finish();
 }

@@ -66,8 +66,7 @@ void TuneResults::add_failure(const NormProblem &problem, const std::string &rea
     json_.back()["failure"] = reason;
 }
 
-void TuneResults::finish() const {
-    const auto failed = std::ranges::count_if(lines_, [](const Line &line) { return !line.failure.empty(); });
+void TuneResults::print() const {
     if (as_json_) {
         print_json(json_);
     } else if (lines_.size() > 1) {
@@ -82,6 +81,12 @@ void TuneResults::finish() const {
         }
         write_output("\n" + text_table(table));
     }
+    flush_output();
+}
+
+void TuneResults::finish() const {
+    print();
+    const auto failed = std::ranges::count_if(lines_, [](const Line &line) { return !line.failure.empty(); });
     if (failed == 1 && lines_.size() == 1) {
         throw std::runtime_error(lines_.front().failure);
     }

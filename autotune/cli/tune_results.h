@@ -17,7 +17,10 @@ public:
     void add(const TuneRequest &request, const TuneReport &report);
     void add_failure(const NormProblem &problem, const std::string &reason);
 
-    // The JSON, or a table where there are several. Throws std::runtime_error where a problem failed.
+    // The JSON, or a table where there are several.
+    void print() const;
+
+    // Prints. Throws std::runtime_error where a problem failed.
     void finish() const;
 
 private:

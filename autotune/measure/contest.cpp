@@ -110,7 +110,7 @@ void run_contest(const Contest &contest, const ContestObserver &observer) {
         size_t called = kReference;
         bool paused = false;
         std::optional<std::string> text;
-        while (!paused && (text = child.read(contest.sample_limit))) {
+        while (!paused && (text = child.read(contest.sample_limit * (1 + contest.retakes)))) {
             Message message;
             std::memcpy(&message, text->data(), sizeof message);
             called = message.contender;

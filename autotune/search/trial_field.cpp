@@ -93,12 +93,20 @@ void TrialField::time_together(const std::vector<size_t> &places, const ContestO
         trial.message = "while it was timed: " + reason;
         database_.fail_trial(ids_[places[contender]], status, trial.message);
     };
-    run_contest(contest, observer);
-    for (size_t place : places) {
-        const std::vector<Sample> &samples = trials_[place].samples;
-        const auto is_new = [&](const Sample &sample) { return sample.block >= contest.first_block; };
-        database_.add_samples(ids_[place], {std::ranges::find_if(samples, is_new), samples.end()});
+    const auto store = [&] {
+        for (size_t place : places) {
+            const std::vector<Sample> &samples = trials_[place].samples;
+            const auto is_new = [&](const Sample &sample) { return sample.block >= contest.first_block; };
+            database_.add_samples(ids_[place], {std::ranges::find_if(samples, is_new), samples.end()});
+        }
+    };
+    try {
+        run_contest(contest, observer);
+    } catch (...) {
+        store();  // what an interrupted wait for others left
+        throw;
     }
+    store();
 }
 
 }  // namespace normforge

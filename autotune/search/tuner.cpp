@@ -33,7 +33,8 @@ std::vector<StoredSession> own_sessions(const TuneRequest &request, const Sessio
         return !same_problem(session.problem, key.problem) ||
                session.hardware_signature != signature(key.hardware) || session.toolchain != key.toolchain ||
                session.generator != key.generator || session.target != key.target ||
-               session.reference != key.reference || session.seed != static_cast<int64_t>(request.seed) ||
+               session.reference != key.reference || session.source != key.source ||
+               session.seed != static_cast<int64_t>(request.seed) ||
                session.effort != name_of(kEfforts, request.effort);
     });
     std::ranges::reverse(sessions);
@@ -76,9 +77,14 @@ TuneReport tune(const TuneRequest &request, Database &database, Progress &progre
 }
 
 bool is_done(const TuneRequest &request, const Database &database) {
-    return std::ranges::any_of(
-        own_sessions(request, session_key(request), database),
-        [](const StoredSession &session) { return session.state == SessionState::done && session.cut.empty(); });
+    return std::ranges::any_of(own_sessions(request, session_key(request), database),
+                               [&](const StoredSession &session) {
+                                   const std::vector<Trial> trials = database.trials(session.id);
+                                   return session.state == SessionState::done && session.cut.empty() &&
+                                          std::ranges::all_of(request.rows, [&](int64_t rows) {
+                                              return std::ranges::find(trials, rows, &Trial::rows) != trials.end();
+                                          });
+                               });
 }
 
 void require_runnable(const Halide::Target &target) {

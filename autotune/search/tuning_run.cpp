@@ -123,7 +123,9 @@ private:
         for (const Knobs &knobs : batch) {
             for (int64_t rows : request_.rows) {
                 const size_t place = field_.place_of(to_text(knobs), rows);
-                if (place != TrialField::kNone && field_.twin(field_.trials()[place]).empty()) {
+                // The reference is timed against itself, whichever of equal kernels was there first.
+                if (place != TrialField::kNone &&
+                    (to_text(knobs) == reference_ || field_.twin(field_.trials()[place]).empty())) {
                     places.push_back(place);
                 }
             }
@@ -170,9 +172,13 @@ private:
         }
         field_.add(kernel.trial, request_.rows);
         if (kernel.trial.knobs == reference_ && kernel.trial.status != TrialStatus::ok) {
-            throw std::runtime_error("the heuristic's kernel for " + to_text(request_.problem) +
-                                     " is unusable: " + kernel.trial.message);
+            throw_unusable_reference(kernel.trial);
         }
+    }
+
+    [[noreturn]] void throw_unusable_reference(const Trial &trial) const {
+        throw std::runtime_error("the heuristic's kernel for " + to_text(request_.problem) +
+                                 " is unusable: " + trial.message);
     }
 
     void load(const GatedKernel &kernel) {
@@ -234,7 +240,11 @@ private:
         compile(specs, std::nullopt, [&](const GatedKernel &kernel) {
             const std::string &knobs = kernel.trial.knobs;
             const size_t place = field_.place_of(knobs, request_.rows.front());
-            if (kernel.trial.object_hash != field_.trials().at(place).object_hash) {
+            const Trial &known = field_.trials().at(place);
+            if (knobs == reference_ && known.status != TrialStatus::ok) {
+                throw_unusable_reference(known);
+            }
+            if (kernel.trial.object_hash != known.object_hash) {
                 throw std::logic_error("resumed session: another object for " + knobs);
             }
             load(kernel);
@@ -284,9 +294,12 @@ private:
     // Those that a resumed session had begun.
     void finish_crossovers() {
         std::map<int64_t, std::vector<size_t>> begun;
+        const auto [least, most] = std::ranges::minmax(request_.rows);
         for (size_t place = 0; place < field_.trials().size(); place++) {
-            if (!is_requested(field_.trials()[place].rows)) {
-                begun[field_.trials()[place].rows].push_back(place);
+            const Trial &trial = field_.trials()[place];
+            if (trial.status == TrialStatus::ok && !is_requested(trial.rows) && trial.rows > least &&
+                trial.rows < most) {
+                begun[trial.rows].push_back(place);
             }
         }
         for (const auto &[rows, places] : begun) {
