@@ -87,6 +87,12 @@ TEST_F(CliTuneTest, ResumeTakesOverADeadProcessesSession) {
     EXPECT_EQ(sessions().size(), 1u);
 }
 
+TEST_F(CliTuneTest, ResumeTunesForRowsThatWereNotAskedForBefore) {
+    ASSERT_EQ(run(kTune).status, 0);
+    EXPECT_EQ(run("tune --op rms_norm --hidden 2 --rows 1,4 --resume --db {}/tuning.db").status, 0);
+    EXPECT_EQ(sessions().size(), 2u);
+}
+
 TEST_F(CliTuneTest, ResumeLeavesALivingProcessesSessionAlone) {
     const pid_t process = start(kTune, streams / "first_stdout", streams / "first_stderr");
     while (sessions().empty()) {

@@ -84,6 +84,15 @@ TEST_F(ReportTest, TellsOfEverySessionsCandidates) {
     EXPECT_TRUE(data["best"][0]["choices"][0]["copy_gb_per_s"].is_null());
 }
 
+TEST_F(ReportTest, LeavesOutWhatWasSimulated) {
+    SessionKey key = example_key();
+    key.source = TimeSource::simulated;
+    add_session(key, {TimedTrial{.knobs = key.reference, .ratios = {1}}});
+    const ReportJson data = report_data(database, "t.db", no_copy);
+    EXPECT_TRUE(data["best"].empty());
+    EXPECT_TRUE(data["sessions"].empty());
+}
+
 class ReportPageTest : public ReportTest {
 protected:
     ReportPageTest() {
