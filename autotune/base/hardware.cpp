@@ -9,6 +9,7 @@
 #include <span>
 
 #include "autotune/base/content_hash.h"
+#include "autotune/base/text_file.h"
 #include "runtime/cpu_features.h"
 #include "runtime/usable_cores.h"
 
@@ -37,13 +38,6 @@ int64_t leading_number(std::string_view text) {
     text.remove_prefix(is_hexadecimal ? 2 : 0);
     std::from_chars(text.data(), text.data() + text.size(), number, is_hexadecimal ? 16 : 10);
     return number;
-}
-
-std::string first_line(const std::filesystem::path &path) {
-    std::string line;
-    std::ifstream file(path);
-    std::getline(file, line);
-    return line;
 }
 
 // The fields of /proc/cpuinfo for the first CPU: "name : value" up to an empty line.

@@ -4,23 +4,16 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <span>
 #include <sstream>
 #include <vector>
 
 #include "autotune/base/content_hash.h"
+#include "autotune/base/text_file.h"
 
 namespace normforge {
 
 namespace {
-
-std::string first_line(const char *path) {
-    std::string line;
-    std::ifstream file(path);
-    std::getline(file, line);
-    return line;
-}
 
 // Names of the machine and of its boot are nobody's business.
 std::string hash(const std::string &text) {
@@ -29,7 +22,7 @@ std::string hash(const std::string &text) {
 
 // The time of its start since the boot, by which processes of one number differ; empty where there is none.
 std::string start_of(const std::string &pid) {
-    std::string line = first_line(("/proc/" + pid + "/stat").c_str());
+    std::string line = first_line("/proc/" + pid + "/stat");
     std::istringstream fields(line.substr(std::min(line.size(), line.rfind(')') + 1)));
     constexpr int kStartField = 20;  // after the name, which may hold anything
     std::string field;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -20,6 +19,13 @@ std::string read_text_file(const std::string &path) {
             fmt::format("cannot read {}: {}", path, std::generic_category().message(file ? EISDIR : errno)));
     }
     return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string first_line(const std::filesystem::path &path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
 }
 
 }  // namespace normforge

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "autotune/base/robust_stats.h"
+#include "autotune/base/text_file.h"
 #include "autotune/cli/findings.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/measure/contest.h"
@@ -19,13 +19,6 @@
 namespace normforge {
 
 namespace {
-
-std::string first_line(const char *path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return line;
-}
 
 Finding governor() {
     const std::string name = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
