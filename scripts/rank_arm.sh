@@ -17,7 +17,7 @@ TEXT
 [[ ${1:-} == --help || ${1:-} == -h ]] && usage && exit
 (($# <= 1)) || fail_usage "allowed is one PROGRAM"
 program=${1:-build/release/normforge}
-[[ -x $program ]] || fail "there is no program '$program'; build it first, or name another one"
+need_program "$program"
 
 folder=$(mktemp -d)
 trap 'rm -rf -- "$folder"' EXIT

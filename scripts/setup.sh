@@ -33,10 +33,7 @@ install_packages() {
         "${as_root[@]}" true 2>/dev/null ||
             fail "packages are missing, and neither root nor sudo is here; as root: apt-get install ${missing[*]}"
     fi
-    step apt-update "Refresh the list of Debian packages" "${as_root[@]}" apt-get update
-    # Another apt may be running, as on a machine just started: wait for it.
-    step apt-install "Install ${missing[*]}" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 "${missing[@]}"
+    install_debian apt "${missing[@]}"
 }
 
 find_python() {

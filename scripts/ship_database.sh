@@ -21,7 +21,7 @@ database=$1
 [[ $database == /* ]] || database=$here/$database
 page=autotune/shipped/$2.json
 program=${3:-build/release/normforge}
-[[ -x $program ]] || fail "there is no program '$program'; build it first, or name another one"
+need_program "$program"
 
 folder=$(mktemp -d)
 trap 'rm -rf -- "$folder"' EXIT

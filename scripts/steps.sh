@@ -25,6 +25,22 @@ fail_usage() {
     exit 2
 }
 
+# need_program PROGRAM: stops where there is none of that path.
+need_program() {
+    [[ -x $1 ]] || fail "there is no program '$1'; build it first, or name another one"
+}
+
+# install_debian NAME PACKAGE...: steps that install Debian packages, as root or by sudo.
+install_debian() {
+    local name=$1 as_root=()
+    shift
+    ((EUID == 0)) || as_root=(sudo)
+    step "$name-update" "Refresh the list of Debian packages" "${as_root[@]}" apt-get update
+    # Another apt may be running, as on a machine just started: wait for it.
+    step "$name" "Install $*" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
+}
+
 # step NAME TEXT COMMAND...: prints TEXT, runs the command with its output in build/logs/NAME.log, prints the seconds.
 # When the command fails, prints the log's end and its path and stops the script. The command has no standard input.
 step() {

@@ -16,10 +16,9 @@ TEXT
 [[ ${1:-} == --help || ${1:-} == -h ]] && usage && exit
 (($# <= 1)) || fail_usage "allowed is one PROGRAM"
 program=$(realpath -- "${1:-build/release/normforge}")
-[[ -x $program ]] || fail "there is no program '$program'; build it first, or name another one"
+need_program "$program"
 
-[[ -x /usr/sbin/sshd ]] || step openssh "Install openssh-server" \
-    env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends openssh-server openssh-client
+[[ -x /usr/sbin/sshd ]] || install_debian openssh openssh-server openssh-client
 port=$((20000 + RANDOM % 20000))
 folder=$(mktemp -d)
 stop() {

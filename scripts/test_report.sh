@@ -20,18 +20,10 @@ TEXT
 database=${1:-}
 [[ -z $database || $database == /* ]] || database=$here/$database
 program=${2:-build/release/normforge}
-[[ -x $program ]] || fail "there is no program '$program'; build it first, or name another one"
-
-install_browser() {
-    local as_root=()
-    ((EUID == 0)) || as_root=(sudo)
-    "${as_root[@]}" apt-get update &&
-        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
-            chromium chromium-driver python3-selenium fonts-dejavu-core
-}
+need_program "$program"
 
 if ! command -v chromium chromedriver >/dev/null || ! /usr/bin/python3 -c 'import selenium' 2>/dev/null; then
-    step browser "Install Chromium and what drives it" install_browser
+    install_debian browser chromium chromium-driver python3-selenium fonts-dejavu-core
 fi
 rm -rf build/report
 mkdir -p build/report

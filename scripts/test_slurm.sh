@@ -17,14 +17,11 @@ TEXT
 [[ ${1:-} == --help || ${1:-} == -h ]] && usage && exit
 (($# <= 1)) || fail_usage "allowed is one PROGRAM"
 program=$(realpath -- "${1:-build/release/normforge}")
-[[ -x $program ]] || fail "there is no program '$program'; build it first, or name another one"
+need_program "$program"
 ((EUID == 0)) || fail "Slurm's daemons need root here"
 
-install_slurm() {
-    apt-get update &&
-        DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends slurmctld slurmd slurm-client munge
-}
-command -v slurmctld slurmd sbatch munged >/dev/null || step slurm "Install Slurm" install_slurm
+command -v slurmctld slurmd sbatch munged >/dev/null ||
+    install_debian slurm slurmctld slurmd slurm-client munge
 
 folder=$root/build/slurm
 rm -rf -- "$folder"

@@ -23,7 +23,7 @@ for argument in "$@"; do
     *) program=$argument ;;
     esac
 done
-[[ -x $program ]] || fail "there is no program '$program'; build it first, or name another one"
+need_program "$program"
 
 # The commands that a help text lists.
 commands_in() {

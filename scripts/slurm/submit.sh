@@ -43,7 +43,7 @@ while (($# > 0)); do
 done
 [[ -n $manifest && -n $shards && -n $out ]] || fail_usage "--manifest, --shards and --out are required"
 [[ $shards =~ ^[1-9][0-9]*$ ]] || fail_usage "--shards is '$shards'; allowed: a whole number from 1 on"
-[[ -x $program ]] || fail "there is no program '$program'; build it first, or name another one"
+need_program "$program"
 [[ -r $manifest ]] || fail "cannot read '$manifest'"
 command -v sbatch >/dev/null || fail "there is no sbatch here; this is for a Slurm cluster"
 
