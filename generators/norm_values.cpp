@@ -56,10 +56,6 @@ Expr NormValues::stored(OperandId id, const Expr &value) const {
     return conversion_.from_f32(value, type(id));
 }
 
-bool NormValues::has_wide_range() const {
-    return problem_.dtype != NF_F16 || (problem_.residual != NF_NONE && problem_.residual != NF_F16);
-}
-
 Func row_value(NormStages &stages, const std::string &name, const Expr &value) {
     Func f(name);
     f(stages.vars.r) = value;

@@ -34,8 +34,7 @@ public:
         return conversion_.rounded(value, dtype);
     }
 
-    // Whether h may hold numbers whose squares f32 does not: any but sums of f16.
-    bool has_wide_range() const;
+    bool has_wide_range() const { return normforge::has_wide_range(problem_); }
 
 private:
     Halide::Expr load(OperandId id, const Halide::Expr &stored) const;

@@ -142,6 +142,11 @@ constexpr size_t element_size(nf_dtype dtype) {
     return 0;
 }
 
+// Whether what is normalised may hold numbers whose squares f32 does not: any but sums of f16.
+constexpr bool has_wide_range(const NormProblem &problem) {
+    return problem.dtype != NF_F16 || (problem.residual != NF_NONE && problem.residual != NF_F16);
+}
+
 // Bytes that one row must move at the least: what is read of each row and what is written of it, once. Operands
 // that all rows share stay in cache.
 int64_t row_bytes(const NormProblem &problem);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <tuple>
 
@@ -36,9 +37,8 @@ constexpr GpuDevice kDevices[] = {
 };
 
 int reductions(const NormProblem &problem, const GpuKnobs &knobs) {
-    const bool is_scaled = problem.dtype != NF_F16 || element_size(problem.residual) == sizeof(float);
     const bool quantises = problem.scale == NF_SCALE_PER_ROW;
-    return (is_scaled ? 1 : 0) + (knobs.sums == kTwoPass ? 2 : 1) + (quantises ? 1 : 0);
+    return (has_wide_range(problem) ? 1 : 0) + (knobs.sums == kTwoPass ? 2 : 1) + (quantises ? 1 : 0);
 }
 
 }  // namespace
@@ -93,15 +93,22 @@ double estimated_seconds(const GpuDevice &device, const NormProblem &problem, co
 }
 
 std::vector<GpuKnobs> ranked_schedules(const GpuDevice &device, const NormProblem &problem, int64_t rows) {
-    std::vector<GpuKnobs> schedules = enumerate_gpu(problem);
+    GpuDevice endless = device;
+    endless.bandwidth = HUGE_VAL;
     // Bytes decide most estimates: then the schedule that waits less, with wider accesses.
-    const auto order = [&](const GpuKnobs &knobs) {
-        GpuDevice endless = device;
-        endless.bandwidth = HUGE_VAL;
-        return std::tuple(estimated_seconds(device, problem, knobs, rows),
-                          estimated_seconds(endless, problem, knobs, rows), -knobs.access);
+    struct Ranked {
+        std::tuple<double, double, int> order;
+        GpuKnobs knobs;
     };
-    std::ranges::stable_sort(schedules, {}, order);
+    std::vector<Ranked> ranked;
+    for (const GpuKnobs &knobs : enumerate_gpu(problem)) {
+        ranked.push_back({{estimated_seconds(device, problem, knobs, rows),
+                           estimated_seconds(endless, problem, knobs, rows), -knobs.access},
+                          knobs});
+    }
+    std::ranges::stable_sort(ranked, {}, &Ranked::order);
+    std::vector<GpuKnobs> schedules;
+    std::ranges::transform(ranked, std::back_inserter(schedules), &Ranked::knobs);
     return schedules;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/gpu/unusual_problems.h"
 #include "runtime/norm_problem.h"
 #include "schedules/gpu_space.h"
 
@@ -25,22 +26,6 @@ inline std::vector<NormProblem> gpu_problems() {
     return problems;
 }
 
-// What those leave out.
-inline constexpr const char *kOtherGpuProblems[] = {
-    "op=layer_norm,dtype=f32,hidden=1",
-    "op=layer_norm,dtype=f32,hidden=33",
-    "op=layer_norm,dtype=bf16,hidden=1023,epsilon_place=on_deviation",
-    "op=rms_norm,dtype=f16,hidden=77,weight_offset=1,normalised=f16",
-    "op=layer_norm,dtype=f32,hidden=32768",
-    "op=rms_norm,dtype=f32,hidden=65536",
-    "op=layer_norm,dtype=f32,hidden=768,saved_statistics=yes",
-    "op=layer_norm,dtype=f32,hidden=4096,epsilon_place=on_deviation,saved_statistics=yes",
-    "op=rms_norm,dtype=bf16,hidden=4096,residual=f32,sum=f32,saved_statistics=yes",
-    "op=rms_norm,dtype=f32,output=i8,scale=static,unquantised=f16,hidden=1024",
-    "op=layer_norm,dtype=bf16,output=f8e4m3,scale=per_row,hidden=5120",
-    "op=layer_norm,dtype=f32,output=i8,scale=per_row,hidden=256",
-};
-
 // Some of a problem's schedules: `count` of them, spread over all.
 inline std::vector<GpuKnobs> some_schedules(const NormProblem &problem, size_t count) {
     const std::vector<GpuKnobs> all = enumerate_gpu(problem);
@@ -53,7 +38,7 @@ inline std::vector<GpuKnobs> some_schedules(const NormProblem &problem, size_t c
 
 inline std::vector<NormProblem> other_gpu_problems() {
     std::vector<NormProblem> problems;
-    for (const char *text : kOtherGpuProblems) {
+    for (const char *text : kUnusualGpuProblems) {
         problems.push_back(parse_problem(text));
     }
     return problems;

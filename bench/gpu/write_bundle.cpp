@@ -1,6 +1,7 @@
 // Writes the kernels that gpu_check runs on a machine with a GPU: the heuristic's of many problems, to be checked,
 // and schedules of a few, to be timed.
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include "autotune/library/cuda_entries.h"
 #include "bench/gpu/bundle_form.h"
 #include "bench/gpu/timed_rows.h"
+#include "bench/gpu/unusual_problems.h"
 #include "nlohmann/json.hpp"
 #include "schedules/gpu_model.h"
 
@@ -18,13 +20,9 @@ namespace {
 
 using nlohmann::json;
 
-// Each way to keep a row, all types, and the options that change the arithmetic.
+// Each way to keep a row, and all types.
 constexpr const char *kChecked[] = {
-    "op=layer_norm,dtype=f32,hidden=1",
-    "op=layer_norm,dtype=f32,hidden=33",
     "op=layer_norm,dtype=f32,hidden=128",
-    "op=layer_norm,dtype=bf16,hidden=1023,epsilon_place=on_deviation",
-    "op=rms_norm,dtype=f16,hidden=77,weight_offset=1,normalised=f16",
     "op=layer_norm,dtype=f32,hidden=1000",
     "op=layer_norm,dtype=f16,hidden=1024,residual=f16,sum=f16",
     "op=rms_norm,dtype=bf16,hidden=2048",
@@ -34,14 +32,6 @@ constexpr const char *kChecked[] = {
     "op=layer_norm,dtype=f16,hidden=8192",
     "op=rms_norm,dtype=f32,hidden=16384",
     "op=layer_norm,dtype=bf16,hidden=16384",
-    "op=layer_norm,dtype=f32,hidden=32768",
-    "op=rms_norm,dtype=f32,hidden=65536",
-    "op=layer_norm,dtype=f32,hidden=768,saved_statistics=yes",
-    "op=layer_norm,dtype=f32,hidden=4096,epsilon_place=on_deviation,saved_statistics=yes",
-    "op=rms_norm,dtype=bf16,hidden=4096,residual=f32,sum=f32,saved_statistics=yes",
-    "op=rms_norm,dtype=f32,output=i8,scale=static,unquantised=f16,hidden=1024",
-    "op=layer_norm,dtype=bf16,output=f8e4m3,scale=per_row,hidden=5120",
-    "op=layer_norm,dtype=f32,output=i8,scale=per_row,hidden=256",
 };
 
 constexpr const char *kTimed[] = {
@@ -81,9 +71,9 @@ json timed_kernels(const NormProblem &problem) {
 
 int write(const char *path) {
     json bundle = {{"version", nf_version()}, {"checked", json::array()}, {"timed", json::array()}};
-    for (const char *text : kChecked) {
-        bundle["checked"].push_back(checked_kernel(parse_problem(text)));
-    }
+    const auto check = [&](const char *text) { bundle["checked"].push_back(checked_kernel(parse_problem(text))); };
+    std::ranges::for_each(kChecked, check);
+    std::ranges::for_each(kUnusualGpuProblems, check);
     for (const char *text : kTimed) {
         bundle["timed"].push_back(timed_kernels(parse_problem(text)));
     }

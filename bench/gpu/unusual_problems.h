@@ -1,0 +1,21 @@
+#pragma once
+
+namespace normforge {
+
+// What usual layers leave out: odd and extreme sizes, and the options that change the arithmetic.
+inline constexpr const char *kUnusualGpuProblems[] = {
+    "op=layer_norm,dtype=f32,hidden=1",
+    "op=layer_norm,dtype=f32,hidden=33",
+    "op=layer_norm,dtype=bf16,hidden=1023,epsilon_place=on_deviation",
+    "op=rms_norm,dtype=f16,hidden=77,weight_offset=1,normalised=f16",
+    "op=layer_norm,dtype=f32,hidden=32768",
+    "op=rms_norm,dtype=f32,hidden=65536",
+    "op=layer_norm,dtype=f32,hidden=768,saved_statistics=yes",
+    "op=layer_norm,dtype=f32,hidden=4096,epsilon_place=on_deviation,saved_statistics=yes",
+    "op=rms_norm,dtype=bf16,hidden=4096,residual=f32,sum=f32,saved_statistics=yes",
+    "op=rms_norm,dtype=f32,output=i8,scale=static,unquantised=f16,hidden=1024",
+    "op=layer_norm,dtype=bf16,output=f8e4m3,scale=per_row,hidden=5120",
+    "op=layer_norm,dtype=f32,output=i8,scale=per_row,hidden=256",
+};
+
+}  // namespace normforge
