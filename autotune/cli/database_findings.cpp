@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 
 #include "autotune/base/process_identity.h"
 #include "autotune/cli/findings.h"

@@ -15,7 +15,6 @@
 #include "autotune/library/measuring_program.h"
 #include "autotune/measure/machine_report.h"
 #include "autotune/search/compiled_trial.h"
-#include "autotune/search/generator_version.h"
 #include "autotune/search/seeds.h"
 #include "autotune/search/strategy.h"
 #include "autotune/search/tuner.h"
@@ -55,11 +54,8 @@ struct Batch {
 };
 
 Batch compiled_batch(const TuneRequest &request, Progress &progress) {
-    std::vector<KernelSpec> specs;
-    for (const Knobs &knobs :
-         first_candidates(request.problem, request.target, request.effort, request.seed, request.known)) {
-        specs.push_back({request.problem, knobs, request.target});
-    }
+    const std::vector<KernelSpec> specs =
+        first_candidates(request.problem, request.target, request.effort, request.seed, request.known);
     Batch batch{{request.problem, request.target, {}}, std::vector<Trial>(specs.size()), {}};
     std::vector<std::string> objects(specs.size());
     progress.stage("compiling", specs.size());
@@ -134,24 +130,21 @@ TuneReport stored(const Batch &batch, const MachineReport &machine, const TuneRe
         trial.status = kernel.status;
         trial.message = kernel.message;
         trial.error_ratio = kernel.error_ratio;
-        // As the tuner has it: equal outputs of the gate's rows alone do not make equal bits of all.
-        trial.output_digest =
-            kernel.output_digest + " by " + arithmetic_text(batch.kernel.variants[variant].knobs);
+        trial.output_digest = output_digest(kernel.output_digest, batch.kernel.variants[variant].knobs);
     }
     const int64_t session =
-        database.begin_session({request.problem, machine.hardware, current_toolchain(), current_generator(),
-                                target_name(request.target), trials.front().knobs},
-                               static_cast<int64_t>(request.seed), std::string(name_of(kEfforts, request.effort)));
+        begin_session(request, session_key(request, machine.hardware, trials.front().knobs), database);
     TuneReport result{};
     std::vector<Trial> all;
     for (size_t place = 0; place < trials.size(); place++) {
         for (const int64_t rows : request.rows) {
             Trial &trial = all.emplace_back(trials[place]);
             trial.rows = rows;
-            for (const ReportedSample &sample :
-                 reported[place] ? reported[place]->samples : std::vector<ReportedSample>()) {
-                if (sample.rows == rows) {
-                    trial.samples.push_back(sample.sample);
+            if (reported[place]) {
+                for (const ReportedSample &sample : reported[place]->samples) {
+                    if (sample.rows == rows) {
+                        trial.samples.push_back(sample.sample);
+                    }
                 }
             }
             database.add_trial(session, trial);
@@ -166,18 +159,11 @@ TuneReport stored(const Batch &batch, const MachineReport &machine, const TuneRe
 
 void print_text(const NormProblem &problem, const TuneReport &report, const MachineReport &machine) {
     print("{}\n  on {}\n", to_text(problem), signature(machine.hardware));
-    for (const Choice &choice : report.selection.choices) {
-        print("  rows={:<6} {:>10.4g} us, heuristic {:>10.4g} us, {:.2f}x  {}\n", choice.rows,
-              choice.nanoseconds / 1e3, choice.reference_nanoseconds / 1e3, 1 / choice.ratio, choice.knobs);
-    }
-    std::string counts;
-    for (const auto &[status, count] : report.trials) {
-        counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, name_of(kTrialStatuses, status));
-    }
+    print_choices(report.selection);
     if (!machine.emulation.empty()) {
         print("  no times, since it is emulated: {}\n", machine.emulation);
     }
-    print("  trials: {}, {:.1f} s\n", counts, report.seconds);
+    print("  trials: {}, {:.1f} s\n", count_text(report.trials), report.seconds);
     flush_output();  // the next problem takes a while
 }
 
@@ -218,23 +204,21 @@ bool LaunchedTuning::is_asked_for() const {
     return true;
 }
 
-void LaunchedTuning::run(const Request &request) const {
+void LaunchedTuning::run(const TuneCommand &request) const {
     using Clock = std::chrono::steady_clock;
+    const Halide::Target target = request.target.target();
     Database database = Database::open(request.database);
     Json results = Json::array();
     for (const auto &[problem, rows] : request.problems) {
         const TuneRequest own{
-            problem,
-            request.target,
-            rows,
-            request.effort,
-            request.seed,
-            tuning_seeds({.own = &database, .shipped = &shipped_database()}, problem, request.target)};
+            problem,      target,
+            rows,         request.effort,
+            request.seed, tuning_seeds({.own = &database, .shipped = &shipped_database()}, problem, target)};
         const Clock::time_point started = Clock::now();
         TuneReport report{};
         MachineReport machine{};
         {
-            Progress progress(request.quiet ? Progress::Mode::silent : Progress::Mode::automatic);
+            Progress progress(progress_mode(request.quiet));
             const Batch batch = compiled_batch(own, progress);
             machine = measured(batch, own, launcher_, progress);
             report = stored(batch, machine, own, database);

@@ -1,8 +1,6 @@
 #pragma once
 
-#include "autotune/cli/options.h"
-#include "autotune/manifest/manifest.h"
-#include "autotune/search/searcher.h"
+#include "autotune/cli/tune_results.h"
 
 namespace normforge {
 
@@ -14,22 +12,11 @@ public:
     // Throws UsageError for options that exclude it.
     bool is_asked_for() const;
 
-    // The other options of the command.
-    struct Request {
-        const std::vector<ProblemRows> &problems;
-        const Halide::Target &target;
-        const std::string &database;
-        Effort effort;
-        uint64_t seed;
-        bool json;
-        bool quiet;
-    };
-
     // For each problem links the candidates into one program, which the launcher runs where they are to be
     // measured, and stores what it reports as a session of that machine. Under an emulator no time is taken: the
     // session holds what the accuracy gate said, and decides nothing. Throws UserError where the launcher or the
     // program fails.
-    void run(const Request &request) const;
+    void run(const TuneCommand &request) const;
 
 private:
     const CLI::App &command_;

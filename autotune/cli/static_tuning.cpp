@@ -15,10 +15,6 @@ namespace normforge {
 
 namespace {
 
-Progress::Mode progress_mode(bool quiet) {
-    return quiet ? Progress::Mode::silent : Progress::Mode::automatic;
-}
-
 // Throws UserError where the model's order says too little.
 void check_order(const KnownDatabases &databases, bool quiet) {
     std::optional<ModelCheck> check;
@@ -99,7 +95,7 @@ bool StaticTuning::is_asked_for() const {
     return is_static_;
 }
 
-void StaticTuning::run(const Request &request) const {
+void StaticTuning::run(const TuneCommand &request) const {
     const Halide::Target target =
         command_.count("--target") == 0 ? kernel_target(cpu().target) : request.target.target();
     for (const ProblemRows &each : request.problems) {

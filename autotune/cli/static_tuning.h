@@ -1,9 +1,7 @@
 #pragma once
 
-#include "autotune/cli/options.h"
-#include "autotune/manifest/manifest.h"
+#include "autotune/cli/tune_results.h"
 #include "autotune/model/known_cpus.h"
-#include "autotune/search/searcher.h"
 
 namespace normforge {
 
@@ -15,20 +13,9 @@ public:
     // Throws UsageError for one option without the other, for those that exclude them, and for an unknown CPU.
     bool is_asked_for() const;
 
-    // The other options of the command.
-    struct Request {
-        const std::vector<ProblemRows> &problems;
-        const TargetOption &target;  // by default what suits the CPU
-        const std::string &database;
-        Effort effort;
-        uint64_t seed;
-        bool json;
-        bool quiet;
-    };
-
-    // Tells first how the model orders what was measured on this machine. Throws UserError where that is too
-    // little to rely on, having stored nothing.
-    void run(const Request &request) const;
+    // Without --target, for the one that suits the CPU. Tells first how the model orders what was measured on this
+    // machine. Throws UserError where that is too little to rely on, having stored nothing.
+    void run(const TuneCommand &request) const;
 
 private:
     const KnownCpu &cpu() const;

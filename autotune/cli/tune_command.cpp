@@ -24,7 +24,6 @@
 #include "autotune/search/resolver.h"
 #include "autotune/search/seeds.h"
 #include "autotune/search/tuner.h"
-#include "schedules/target.h"
 
 namespace normforge {
 
@@ -135,7 +134,7 @@ void tune_each(const std::vector<ProblemRows> &problems, TuneRequest request, co
         try {
             request.known =
                 tuning_seeds({.own = &database, .shipped = &shipped_database()}, request.problem, request.target);
-            Progress progress(options.quiet ? Progress::Mode::silent : Progress::Mode::automatic);
+            Progress progress(progress_mode(options.quiet));
             report = tune_or_say_how_to_resume(request, database, progress);
         } catch (const std::exception &error) {
             if (problems.size() > 1) {
@@ -153,15 +152,16 @@ void tune_problems(const TuneOptions &options) {
     const Effort effort = parse_option("--effort", [&] { return value_named(kEfforts, options.effort); });
     const Shard shard = parse_option("--shard", [&] { return parse_shard(options.shard); });
     problems = problems_in(shard, problems);
+    const std::string path = options.db.path();
+    const TuneCommand command{problems,     options.target, path, effort, parse_seed(options.seed),
+                              options.json, options.quiet};
     if (options.launched.is_asked_for()) {
-        return options.launched.run({problems, options.target.target(), options.db.path(), effort,
-                                     parse_seed(options.seed), options.json, options.quiet});
+        return options.launched.run(command);
     }
     if (options.statics.is_asked_for()) {
-        return options.statics.run({problems, options.target, options.db.path(), effort, parse_seed(options.seed),
-                                    options.json, options.quiet});
+        return options.statics.run(command);
     }
-    TuneRequest request{{}, options.target.target(), {}, effort, parse_seed(options.seed)};
+    TuneRequest request{{}, options.target.target(), {}, effort, command.seed};
     request.resume = options.resume;
     const TimeBudget budget = parse_option("--budget", [&] { return TimeBudget(options.budget); });
     require_runnable(request.target);  // before a database is made

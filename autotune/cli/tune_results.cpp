@@ -13,8 +13,6 @@
 
 namespace normforge {
 
-namespace {
-
 std::string count_text(const std::map<TrialStatus, int> &trials) {
     std::string text;
     for (const auto &[status, count] : trials) {
@@ -23,12 +21,18 @@ std::string count_text(const std::map<TrialStatus, int> &trials) {
     return text;
 }
 
-void print_text(const NormProblem &problem, const TuneReport &report) {
-    print("{}\n", to_text(problem));
-    for (const Choice &choice : report.selection.choices) {
+void print_choices(const Selection &selection) {
+    for (const Choice &choice : selection.choices) {
         print("  rows={:<6} {:>10.4g} us, heuristic {:>10.4g} us, {:.2f}x  {}\n", choice.rows,
               choice.nanoseconds / 1e3, choice.reference_nanoseconds / 1e3, 1 / choice.ratio, choice.knobs);
     }
+}
+
+namespace {
+
+void print_text(const NormProblem &problem, const TuneReport &report) {
+    print("{}\n", to_text(problem));
+    print_choices(report.selection);
     print("  noise {:.1f} %, trials: {}, {:.1f} s{}\n", report.selection.noise * 100, count_text(report.trials),
           report.seconds, report.cut.empty() ? "" : ", incomplete: " + report.cut);
     flush_output();  // the next problem takes a while

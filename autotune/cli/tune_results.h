@@ -4,9 +4,32 @@
 #include <vector>
 
 #include "autotune/cli/json_forms.h"
+#include "autotune/cli/options.h"
+#include "autotune/manifest/manifest.h"
 #include "autotune/search/tuner.h"
 
 namespace normforge {
+
+// A tune command, whichever way it is to be carried out.
+struct TuneCommand {
+    const std::vector<ProblemRows> &problems;
+    const TargetOption &target;
+    const std::string &database;
+    Effort effort;
+    uint64_t seed;
+    bool json;
+    bool quiet;
+};
+
+inline Progress::Mode progress_mode(bool quiet) {
+    return quiet ? Progress::Mode::silent : Progress::Mode::automatic;
+}
+
+// "120 ok, 3 crash".
+std::string count_text(const std::map<TrialStatus, int> &trials);
+
+// A line for each number of rows.
+void print_choices(const Selection &selection);
 
 // What came of each problem of a tune command.
 class TuneResults {

@@ -165,17 +165,6 @@ int64_t Database::add_trial(int64_t session_id, const Trial &trial) {
     return id;
 }
 
-int64_t Database::trial_id(int64_t session_id, const Trial &trial) const {
-    SqliteStatement select(connection_, "SELECT trial.id FROM artifact JOIN trial ON trial.artifact = artifact.id"
-                                        " JOIN candidate ON candidate.id = artifact.candidate"
-                                        " WHERE session = ? AND knobs = ? AND rows = ?");
-    select.bind(session_id).bind(trial.knobs).bind(trial.rows);
-    if (!select.step()) {
-        throw DatabaseError(connection_.path(), "a trial has gone from the session that measures it");
-    }
-    return select.integer(0);
-}
-
 void Database::add_samples(int64_t trial_id, const std::vector<Sample> &samples) {
     SqliteTransaction transaction(connection_);
     insert_samples(connection_, trial_id, samples);
@@ -225,7 +214,7 @@ std::vector<StoredSession> Database::sessions() const {
     return read_sessions(connection_);
 }
 
-std::vector<Trial> Database::trials(int64_t session_id) const {
+std::vector<Trial> Database::trials(int64_t session_id, std::vector<int64_t> *ids) const {
     SqliteStatement select(connection_, "SELECT trial.id, rows, knobs, status, message, object_hash, code_hash,"
                                         " output_digest, error_ratio, code_bytes, compile_ms "
                                         "FROM artifact JOIN trial ON trial.artifact = artifact.id"
@@ -246,7 +235,11 @@ std::vector<Trial> Database::trials(int64_t session_id) const {
         trial.error_ratio = select.real(8);
         trial.code_bytes = select.integer(9);
         trial.compile_ms = select.real(10);
-        trial.samples = samples.read(select.integer(0));
+        const int64_t id = select.integer(0);
+        trial.samples = samples.read(id);
+        if (ids) {
+            ids->push_back(id);
+        }
     }
     return trials;
 }

@@ -47,9 +47,6 @@ public:
     // numbers may not; times must be above 0. The id of the trial.
     int64_t add_trial(int64_t session_id, const Trial &trial);
 
-    // The id of the trial of these knobs and rows, which the session has.
-    int64_t trial_id(int64_t session_id, const Trial &trial) const;
-
     // A trial has at most one sample of a block.
     void add_samples(int64_t trial_id, const std::vector<Sample> &samples);
 
@@ -59,8 +56,8 @@ public:
     // All sessions, oldest first.
     std::vector<StoredSession> sessions() const;
 
-    // A session's trials, oldest first, each with its samples by block.
-    std::vector<Trial> trials(int64_t session_id) const;
+    // A session's trials, oldest first, each with its samples by block; their ids too, where they are asked for.
+    std::vector<Trial> trials(int64_t session_id, std::vector<int64_t> *ids = nullptr) const;
 
     // All of it, as of one moment.
     Evidence evidence();

@@ -26,25 +26,6 @@ Linking linking_for(const Halide::Target &target) {
                           : Linking{embedded_measuring_archive(), "CXX", "c++"};
 }
 
-// Beside the program, and gone with this.
-class WorkingFolder {
-public:
-    explicit WorkingFolder(const std::filesystem::path &program) : path_(program.string() + ".parts") {
-        std::filesystem::create_directories(path_);
-    }
-    ~WorkingFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    WorkingFolder(const WorkingFolder &) = delete;
-    WorkingFolder &operator=(const WorkingFolder &) = delete;
-
-    const std::filesystem::path &path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
-
 }  // namespace
 
 void link_measuring_program(const LibraryKernel &kernel, const std::filesystem::path &program) {
@@ -53,15 +34,15 @@ void link_measuring_program(const LibraryKernel &kernel, const std::filesystem::
         throw UserError("this normforge has no measuring program for ARM: it was built where there was no "
                         "aarch64-linux-gnu-g++");
     }
-    const WorkingFolder folder(program);
-    write_library("measured", folder.path(), LibraryKind::static_library, {kernel});
-    PendingFile archive(folder.path() / "libmeasuring.a");
+    const std::filesystem::path folder = program.parent_path();
+    write_library("measured", folder, LibraryKind::static_library, {kernel});
+    PendingFile archive(folder / "libmeasuring.a");
     archive.write(std::string(linking.archive));
     archive.commit();
     std::vector<std::string> command = compiler_words(linking.compiler_variable, linking.compiler);
-    command.insert(command.end(), {"-static", "-o", program.string(), "-Wl,--start-group",
-                                   (folder.path() / "libmeasured.a").string(),
-                                   (folder.path() / "libmeasuring.a").string(), "-Wl,--end-group"});
+    command.insert(command.end(),
+                   {"-static", "-o", program.string(), "-Wl,--start-group", (folder / "libmeasured.a").string(),
+                    (folder / "libmeasuring.a").string(), "-Wl,--end-group"});
     run_linker(command, "the measuring program",
                fmt::format("a measuring program needs a C++ compiler for {}, {} or the one that the "
                            "environment variable {} names, and static libraries of C and C++",

@@ -1,7 +1,5 @@
 #include "autotune/search/compile_pool.h"
 
-#include <utility>
-
 namespace normforge {
 
 CompiledKernel compiled_kernel(const ChildResult &result) {

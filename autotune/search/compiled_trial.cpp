@@ -21,4 +21,8 @@ Trial compiled_trial(const KernelSpec &spec, const CompiledKernel &compiled) {
     return trial;
 }
 
+std::string output_digest(const std::string &of_gate, const Knobs &knobs) {
+    return of_gate + " by " + arithmetic_text(knobs);
+}
+
 }  // namespace normforge

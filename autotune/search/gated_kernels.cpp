@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <span>
 #include <utility>
 
-#include "autotune/base/code_hash.h"
-#include "autotune/base/content_hash.h"
 #include "autotune/measure/loaded_kernel.h"
-#include "autotune/search/compile_pool.h"
+#include "autotune/search/compiled_trial.h"
 
 namespace normforge {
 
@@ -32,22 +29,14 @@ void compile_and_check(const KernelSpec &spec, const AccuracyGate &gate, const E
 
 GatedKernel gated_kernel(const KernelSpec &spec, const ChildResult &result) {
     const CompiledKernel compiled = compiled_kernel(result);
-    GatedKernel kernel{{}, compiled.object};
+    GatedKernel kernel{compiled_trial(spec, compiled), compiled.object};
     Trial &trial = kernel.trial;
-    trial.knobs = to_text(spec.knobs);
-    trial.status = compiled.status;
-    trial.message = compiled.message;
-    trial.compile_ms = compiled.milliseconds;
-    trial.code_bytes = static_cast<int64_t>(compiled.object.size());
-    trial.object_hash = content_hash(std::as_bytes(std::span(compiled.object)));
     if (compiled.status != TrialStatus::ok) {
         return kernel;
     }
-    trial.code_hash = code_hash(compiled.object);
     if (result.messages.size() == kMessages) {
         trial.error_ratio = std::stod(result.messages[kErrorRatio]);
-        // Equal outputs of the gate's rows alone do not make equal bits of all.
-        trial.output_digest = result.messages[kDigest] + " by " + arithmetic_text(spec.knobs);
+        trial.output_digest = output_digest(result.messages[kDigest], spec.knobs);
         trial.message = result.messages[kFailure];
         trial.status = trial.message.empty() ? TrialStatus::ok : TrialStatus::wrong;
     } else {

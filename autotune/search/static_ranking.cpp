@@ -70,17 +70,12 @@ TuneReport rank_statically(const TuneRequest &request, const KnownCpu &cpu, Data
                            Progress &progress) {
     require_rankable(request.problem, request.target, cpu);
     const Clock::time_point started = Clock::now();
-    std::vector<KernelSpec> specs;
-    for (const Knobs &knobs :
-         first_candidates(request.problem, request.target, request.effort, request.seed, request.known)) {
-        specs.push_back({request.problem, knobs, request.target});
-    }
+    const std::vector<KernelSpec> specs =
+        first_candidates(request.problem, request.target, request.effort, request.seed, request.known);
     const std::vector<Trial> trials = simulated_trials(specs, cpu, request.rows, progress);
     const std::string reference = to_text(specs.front().knobs);
     const int64_t session =
-        database.begin_session({request.problem, hardware_of(cpu), current_toolchain(), current_generator(),
-                                target_name(request.target), reference, TimeSource::simulated},
-                               static_cast<int64_t>(request.seed), std::string(name_of(kEfforts, request.effort)));
+        begin_session(request, session_key(request, hardware_of(cpu), reference, TimeSource::simulated), database);
     TuneReport report{};
     for (const Trial &trial : trials) {
         database.add_trial(session, trial);

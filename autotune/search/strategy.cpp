@@ -155,11 +155,15 @@ void Strategy::tell(const Knobs &knobs, const std::optional<std::vector<double>>
     }
 }
 
-std::vector<Knobs> first_candidates(const NormProblem &problem, const Halide::Target &target, Effort effort,
-                                    uint64_t seed, const std::vector<Knobs> &known) {
+std::vector<KernelSpec> first_candidates(const NormProblem &problem, const Halide::Target &target, Effort effort,
+                                         uint64_t seed, const std::vector<Knobs> &known) {
     std::vector<Knobs> all = candidates(problem, target, seed, known);
     all.resize(std::min(all.size(), plan_of(effort).most));
-    return all;
+    std::vector<KernelSpec> specs;
+    for (const Knobs &knobs : all) {
+        specs.push_back({problem, knobs, target});
+    }
+    return specs;
 }
 
 }  // namespace normforge

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "autotune/search/searcher.h"
+#include "generators/emit.h"
 
 namespace normforge {
 
@@ -56,7 +57,7 @@ private:
 };
 
 // As many as the effort allows of candidates(), for where all of them are tried at once.
-std::vector<Knobs> first_candidates(const NormProblem &problem, const Halide::Target &target, Effort effort,
-                                    uint64_t seed, const std::vector<Knobs> &known);
+std::vector<KernelSpec> first_candidates(const NormProblem &problem, const Halide::Target &target, Effort effort,
+                                         uint64_t seed, const std::vector<Knobs> &known);
 
 }  // namespace normforge

@@ -15,11 +15,10 @@ constexpr double kSampleNanoseconds = 250e3;
 
 }  // namespace
 
-TrialField::TrialField(Database &database, int64_t session) : database_(database), session_(session) {
-    for (const Trial &trial : database.trials(session)) {
-        places_.emplace(std::pair(trial.knobs, trial.rows), trials_.size());
-        ids_.push_back(database.trial_id(session, trial));
-        trials_.push_back(trial);
+TrialField::TrialField(Database &database, int64_t session)
+    : database_(database), session_(session), trials_(database.trials(session, &ids_)) {
+    for (size_t place = 0; place < trials_.size(); place++) {
+        places_.emplace(std::pair(trials_[place].knobs, trials_[place].rows), place);
     }
 }
 

@@ -47,8 +47,8 @@ private:
 
     Database &database_;
     const int64_t session_;
-    std::vector<Trial> trials_;
     std::vector<int64_t> ids_;
+    std::vector<Trial> trials_;
     std::map<std::pair<std::string, int64_t>, size_t> places_;
     std::map<std::string, std::unique_ptr<LoadedKernel>> kernels_;
 };

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 
 #include "autotune/measure/timing.h"
 #include "autotune/search/generator_version.h"
@@ -20,9 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-SessionKey session_key(const TuneRequest &request) {
-    return {request.problem,     detect_hardware(),           current_toolchain(),
-            current_generator(), target_name(request.target), to_text(heuristic(request.problem, request.target))};
+SessionKey own_key(const TuneRequest &request) {
+    return session_key(request, detect_hardware(), to_text(heuristic(request.problem, request.target)));
 }
 
 // Those of this request, on hardware like this and by the tools of today; the latest first.
@@ -59,11 +57,10 @@ TuneReport tune(const TuneRequest &request, Database &database, Progress &progre
         require_memory_for(request.problem, rows);
     }
     const Clock::time_point started = Clock::now();
-    const SessionKey key = session_key(request);
+    const SessionKey key = own_key(request);
     std::optional<int64_t> session = request.resume ? resumed_session(request, key, database) : std::nullopt;
     if (!session) {
-        session = database.begin_session(key, static_cast<int64_t>(request.seed),
-                                         std::string(name_of(kEfforts, request.effort)));
+        session = begin_session(request, key, database);
     }
     try {
         TuneReport report = run_session(request, *session, database, progress);
@@ -77,14 +74,16 @@ TuneReport tune(const TuneRequest &request, Database &database, Progress &progre
 }
 
 bool is_done(const TuneRequest &request, const Database &database) {
-    return std::ranges::any_of(own_sessions(request, session_key(request), database),
-                               [&](const StoredSession &session) {
-                                   const std::vector<Trial> trials = database.trials(session.id);
-                                   return session.state == SessionState::done && session.cut.empty() &&
-                                          std::ranges::all_of(request.rows, [&](int64_t rows) {
-                                              return std::ranges::find(trials, rows, &Trial::rows) != trials.end();
-                                          });
-                               });
+    const auto has_all_rows = [&](const StoredSession &session) {
+        const std::vector<Trial> trials = database.trials(session.id);
+        return std::ranges::all_of(request.rows, [&](int64_t rows) {
+            return std::ranges::find(trials, rows, &Trial::rows) != trials.end();
+        });
+    };
+    return std::ranges::any_of(
+        own_sessions(request, own_key(request), database), [&](const StoredSession &session) {
+            return session.state == SessionState::done && session.cut.empty() && has_all_rows(session);
+        });
 }
 
 void require_runnable(const Halide::Target &target) {
@@ -93,6 +92,17 @@ void require_runnable(const Halide::Target &target) {
         throw UserError("target " + target_name(target) + " cannot be tuned here: this CPU lacks " +
                         feature_names(missing));
     }
+}
+
+SessionKey session_key(const TuneRequest &request, const Hardware &hardware, const std::string &reference,
+                       TimeSource source) {
+    return {request.problem, hardware, current_toolchain(), current_generator(), target_name(request.target),
+            reference,       source};
+}
+
+int64_t begin_session(const TuneRequest &request, const SessionKey &key, Database &database) {
+    return database.begin_session(key, static_cast<int64_t>(request.seed),
+                                  std::string(name_of(kEfforts, request.effort)));
 }
 
 Toolchain current_toolchain() {

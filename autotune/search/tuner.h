@@ -49,6 +49,11 @@ bool is_done(const TuneRequest &request, const Database &database);
 // Throws UserError for a target that this CPU cannot run.
 void require_runnable(const Halide::Target &target);
 
+// What a session of the request depends on, by the tools of today.
+SessionKey session_key(const TuneRequest &request, const Hardware &hardware, const std::string &reference,
+                       TimeSource source = TimeSource::measured);
+int64_t begin_session(const TuneRequest &request, const SessionKey &key, Database &database);
+
 // The versions that kernels are made with now.
 Toolchain current_toolchain();
 
