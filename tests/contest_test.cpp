@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <set>
@@ -20,6 +21,7 @@ namespace {
 using Entry = SingleKernel::Entry;
 
 constexpr int kBlocks = 4;
+constexpr int64_t kLongRow = 1 << 18;
 
 void quick(const nf_arguments *) {}
 
@@ -284,6 +286,52 @@ INSTANTIATE_TEST_SUITE_P(Kind, FailingReferenceTest,
                          testing::Values(FailingReference{"crash", ends_at<1, crash>, "killed by SIGSEGV"},
                                          FailingReference{"hang", ends_at<1, hang>, "no answer within 1000 ms"}),
                          [](const auto &failing) { return std::string(failing.param.name); });
+
+// A row of 1 MiB, of which `quick` does nothing.
+class ImpossibleTimeTest : public ContestTest {
+protected:
+    static void copy(const nf_arguments *arguments) {
+        std::memcpy(arguments->y.data, arguments->x.data, kLongRow * sizeof(float));
+    }
+
+    Contest long_contest(Entry reference, const std::vector<Entry> &entries) {
+        Contest result = contest({});
+        result.reference = long_kernel(reference);
+        for (Entry entry : entries) {
+            result.contenders.push_back(long_kernel(entry));
+        }
+        result.operands = &operands_;
+        return result;
+    }
+
+private:
+    const nf_kernel *long_kernel(Entry entry) { return &kernels_.emplace_back(problem_, entry).kernel(); }
+
+    const NormProblem problem_ = default_problem(NF_LAYER_NORM, kLongRow);
+    std::deque<SingleKernel> kernels_;
+    const TimingOperands operands_{problem_, 1};
+};
+
+TEST_F(ImpossibleTimeTest, PutsTheContenderOut) {
+    const Outcome outcome = run(long_contest(copy, {copy, quick, copy}));
+    ASSERT_EQ(outcome.out.size(), 1u);
+    EXPECT_EQ(outcome.out[0].contender, 1u);
+    EXPECT_EQ(outcome.out[0].status, TrialStatus::wrong);
+    EXPECT_PRED_FORMAT2(testing::IsSubstring, "in two processes", outcome.out[0].reason);
+    EXPECT_EQ(outcome.samples.count(1), 0u);
+    expect_blocks(outcome.samples.at(0), kBlocks);
+    expect_blocks(outcome.samples.at(2), kBlocks);
+}
+
+TEST_F(ImpossibleTimeTest, OfTheReferenceEndsTheContest) {
+    EXPECT_THROW(run(long_contest(quick, {copy})), std::runtime_error);
+}
+
+TEST_F(ImpossibleTimeTest, IsNoneOfWhatNeedNotMoveItsRows) {
+    Contest contest = long_contest(copy, {quick});
+    contest.moves_all_rows = false;
+    EXPECT_TRUE(run(contest).out.empty());
+}
 
 }  // namespace
 }  // namespace normforge

@@ -14,7 +14,7 @@ enum class TrialStatus {
     compile_error,
     crash,    // died of a signal
     timeout,  // ran longer than its limit
-    wrong,    // failed the accuracy gate
+    wrong,    // failed the accuracy gate, or did not do its work while it was timed
 };
 
 // One timed block. The reference, the heuristic's kernel, is timed beside every candidate of its block, so the

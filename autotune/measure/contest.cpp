@@ -1,26 +1,31 @@
 #include "autotune/measure/contest.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <random>
+#include <set>
 #include <stdexcept>
 
 #include "autotune/base/usable_cpus.h"
 #include "autotune/measure/child_process.h"
+#include "autotune/measure/core_limits.h"
 #include "autotune/measure/disturbances.h"
 
 namespace normforge {
 
 namespace {
 
-// What the child says: before it calls a kernel, and after it has timed one.
+// What the child says: before it calls a kernel, after it has timed one, and instead if the time cannot be.
 struct Message {
-    enum Kind { before_call, timed } kind;
+    enum Kind { before_call, timed, impossible } kind;
     size_t contender;
     Sample sample;
+    double least_ns = 0;  // of an impossible sample
 };
 
 constexpr size_t kReference = SIZE_MAX;
@@ -47,6 +52,34 @@ struct Standing {
     }
 };
 
+// Tells times of a call that no kernel can have.
+class Plausibility {
+public:
+    Plausibility(const NormProblem &problem, int64_t rows) : problem_(problem), rows_(rows) { measure(); }
+
+    bool allows(double ns) {
+        if (ns < least_ns()) {
+            measure();  // the core's clock may have risen
+        }
+        return ns >= least_ns();
+    }
+
+    double least_ns() const { return least_ns_; }
+
+private:
+    // Clocks of cores rise and fall by that much.
+    static constexpr double kTolerance = 0.8;
+
+    void measure() {
+        const double least = kTolerance * least_nanoseconds(problem_, rows_, measure_core_limits());
+        least_ns_ = std::min(least_ns_, least);
+    }
+
+    const NormProblem &problem_;
+    const int64_t rows_;
+    double least_ns_ = std::numeric_limits<double>::infinity();
+};
+
 // A call of so many nanoseconds needs no other one before it to warm up.
 constexpr double kLongCall = 1e6;
 
@@ -70,6 +103,7 @@ void time_blocks(const Contest &contest, const Standing &start, const ChildProce
         }
         return ns;
     };
+    Plausibility plausibility(contest.reference->problem, arguments.rows);
     std::mt19937_64 random(contest.seed + static_cast<uint64_t>(start.block));
     for (int block = start.block; block < contest.first_block + contest.blocks; block++) {
         std::vector<size_t> shuffled = block == start.block ? start.due : start.active;
@@ -87,9 +121,27 @@ void time_blocks(const Contest &contest, const Standing &start, const ChildProce
             if (position % 2 == 0) {
                 reference_ns = timed(*contest.reference);
             }
-            tell({Message::timed, contender, {block, static_cast<int>(position), calls, ns, reference_ns}});
+            const Sample sample{block, static_cast<int>(position), calls, ns, reference_ns};
+            for (const auto &[who, time] : {std::pair(contender, ns), std::pair(kReference, reference_ns)}) {
+                if (contest.moves_all_rows && !plausibility.allows(time)) {
+                    tell({Message::impossible, who, sample, plausibility.least_ns()});
+                    return;
+                }
+            }
+            tell({Message::timed, contender, sample});
         }
     }
+}
+
+std::string impossible_text(const Message &message) {
+    const double ns = message.contender == kReference ? message.sample.reference_ns : message.sample.ns;
+    return fmt::format(
+        "a call took {:.4g} ns, in two processes, and what it must load and store takes this core {:.4g} ns", ns,
+        message.least_ns);
+}
+
+TrialStatus status_of(const ChildProcess &child) {
+    return child.outcome() == ChildProcess::Outcome::timed_out ? TrialStatus::timeout : TrialStatus::crash;
 }
 
 }  // namespace
@@ -101,6 +153,7 @@ void run_contest(const Contest &contest, const ContestObserver &observer) {
     if (all.empty() || contest.blocks == 0) {
         return;
     }
+    std::set<size_t> suspects;
     MachineLock lock(MachineLock::Use::timing, observer.tell);
     while (!standing.active.empty() && standing.block < contest.first_block + contest.blocks) {
         if (lock.is_wanted()) {
@@ -108,9 +161,10 @@ void run_contest(const Contest &contest, const ContestObserver &observer) {
         }
         ChildProcess child([&](const ChildProcess::Send &send) { time_blocks(contest, standing, send); });
         size_t called = kReference;
+        std::optional<Message> impossible;
         bool paused = false;
         std::optional<std::string> text;
-        while (!paused && (text = child.read(contest.sample_limit * (1 + contest.retakes)))) {
+        while (!paused && !impossible && (text = child.read(contest.sample_limit * (1 + contest.retakes)))) {
             Message message;
             std::memcpy(&message, text->data(), sizeof message);
             called = message.contender;
@@ -124,19 +178,24 @@ void run_contest(const Contest &contest, const ContestObserver &observer) {
                     return;
                 }
                 paused = is_between && lock.is_wanted();
+            } else if (message.kind == Message::impossible) {
+                impossible = message;
             }
         }
-        if (child.outcome() == ChildProcess::Outcome::finished) {
+        if (impossible && suspects.insert(called).second) {
+            continue;  // in a new process, since the clock may have jumped
+        }
+        if (!impossible && child.outcome() == ChildProcess::Outcome::finished) {
             return;
         }
         if (paused) {
             continue;  // others first; what the child has timed of the next block is done anew
         }
+        const std::string reason = impossible ? impossible_text(*impossible) : child.reason();
         if (called == kReference) {
-            throw std::runtime_error("the heuristic's kernel failed while it was timed: " + child.reason());
+            throw std::runtime_error("the heuristic's kernel failed while it was timed: " + reason);
         }
-        const bool hung = child.outcome() == ChildProcess::Outcome::timed_out;
-        observer.out(called, hung ? TrialStatus::timeout : TrialStatus::crash, child.reason());
+        observer.out(called, impossible ? TrialStatus::wrong : status_of(child), reason);
         std::erase(standing.active, called);
         standing.settle(called);
     }

@@ -23,11 +23,13 @@ struct Contest {
     std::chrono::milliseconds sample_limit{5000};  // for one sample; a contender that takes longer hangs
     // Times that a disturbed sample is taken anew; then it is kept: on a busy machine there is no better one.
     int retakes = 2;
+    // Whether each kernel loads and stores all of the problem's rows, so that a time can be too short to be true.
+    bool moves_all_rows = true;
 };
 
 struct ContestObserver {
     std::function<void(size_t contender, const Sample &)> sample;
-    // The contender crashed or hung, and takes no further part.
+    // The contender crashed, hung or was faster than its core can be, and takes no further part.
     std::function<void(size_t contender, TrialStatus, const std::string &reason)> out;
     // Asked between two blocks: whether to end the contest there.
     std::function<bool()> stop = [] { return false; };
