@@ -4,17 +4,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <random>
 #include <span>
 
 #include "autotune/base/hardware.h"
 #include "autotune/measure/accuracy_gate.h"
 #include "autotune/measure/child_process.h"
+#include "autotune/measure/contest.h"
 #include "autotune/measure/emulation.h"
 #include "autotune/measure/machine_report.h"
 #include "autotune/measure/single_kernel.h"
@@ -73,43 +71,26 @@ ReportedKernel gated(const AccuracyGate &gate, const nf_kernel &kernel) {
     return {failure->empty() ? TrialStatus::ok : TrialStatus::wrong, *failure, *digest, std::stod(*ratio), {}};
 }
 
-// In blocks of all that are left, each in a fresh random order. One that brings the child down is out, and a new
-// child goes on after it.
-void time_kernels(const std::vector<const nf_kernel *> &kernels, std::vector<size_t> places, int64_t rows) {
+// The kernels of these places, beside the first one.
+void time_kernels(const std::vector<const nf_kernel *> &kernels, const std::vector<size_t> &places, int64_t rows) {
     const TimingOperands operands(kernels.front()->problem, rows);
-    int block = 0;
-    while (block < kBlocks && !places.empty()) {
-        ChildProcess child([&](const ChildProcess::Send &send) {
-            const nf_kernel &reference = *kernels.front();
-            const int64_t calls = calls_for(reference, operands.arguments(), kSampleNanoseconds);
-            std::mt19937_64 random(static_cast<uint64_t>(block));
-            for (int own_block = block; own_block < kBlocks; own_block++) {
-                std::ranges::shuffle(places, random);
-                for (size_t position = 0; position < places.size(); position++) {
-                    const size_t place = places[position];
-                    send(fmt::format("{} {}", own_block, place));
-                    time_calls(*kernels[place], operands.arguments(), 1);
-                    const double reference_ns = time_calls(reference, operands.arguments(), calls);
-                    const double ns = time_calls(*kernels[place], operands.arguments(), calls);
-                    send(sample_line(place,
-                                     {rows, {own_block, static_cast<int>(position), calls, ns, reference_ns}}));
-                }
-            }
-        });
-        size_t place = 0;
-        while (const std::optional<std::string> start = child.read(kSampleLimit)) {
-            std::sscanf(start->c_str(), "%d %zu", &block, &place);
-            if (const std::optional<std::string> sample = child.read(kSampleLimit)) {
-                print(*sample);
-            }
-        }
-        if (child.outcome() == ChildProcess::Outcome::finished) {
-            return;
-        }
-        print(kernel_line(place, {status_of(child), "while it was timed: " + child.reason(), "", 0, {}}));
-        std::erase(places, place);
-        block++;
+    Contest contest{kernels.front(), {}, &operands, 0, kBlocks, kSampleNanoseconds, 1};
+    contest.sample_limit = kSampleLimit;
+    for (size_t place : places) {
+        contest.contenders.push_back(kernels[place]);
     }
+    const auto tell = [](const std::string &what) { std::fprintf(stderr, "%s\n", what.c_str()); };
+    run_contest(
+        contest,
+        {.sample =
+             [&](size_t contender, const Sample &sample) {
+                 print(sample_line(places[contender], {rows, sample}));
+             },
+         .out =
+             [&](size_t contender, TrialStatus status, const std::string &reason) {
+                 print(kernel_line(places[contender], {status, "while it was timed: " + reason, "", 0, {}}));
+             },
+         .tell = tell});
 }
 
 int run(const nf_library &library, std::span<char *const> rows) {
