@@ -25,7 +25,7 @@ struct LoadedKernel::Loader {
 };
 
 LoadedKernel::LoadedKernel(const NormProblem &problem, const std::string &object, const std::string &symbol)
-    : loader_(std::make_unique<Loader>()) {
+    : object_(object), symbol_(symbol), loader_(std::make_unique<Loader>()) {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     loader_->jit = value_of(llvm::orc::LLJITBuilder().create());
@@ -34,6 +34,10 @@ LoadedKernel::LoadedKernel(const NormProblem &problem, const std::string &object
     }
     const auto entry = value_of(loader_->jit->lookup(symbol)).toPtr<SingleKernel::Entry>();
     kernel_ = std::make_unique<const SingleKernel>(problem, entry);
+}
+
+std::unique_ptr<LoadedKernel> LoadedKernel::loaded_again() const {
+    return std::make_unique<LoadedKernel>(kernel().problem, object_, symbol_);
 }
 
 LoadedKernel::~LoadedKernel() = default;

@@ -15,11 +15,16 @@ public:
     ~LoadedKernel();
     LoadedKernel(LoadedKernel &&) noexcept;
 
+    // The same one at another address.
+    std::unique_ptr<LoadedKernel> loaded_again() const;
+
     // Lives as long as this does, and stays where it is when this is moved.
     const nf_kernel &kernel() const { return kernel_->kernel(); }
 
 private:
     struct Loader;
+    std::string object_;
+    std::string symbol_;
     std::unique_ptr<Loader> loader_;
     std::unique_ptr<const SingleKernel> kernel_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "autotune/base/interruption.h"
 
@@ -52,6 +53,17 @@ void TrialField::set_kernel(const std::string &knobs, std::unique_ptr<LoadedKern
     kernels_[knobs] = std::move(kernel);
 }
 
+void TrialField::move_kernels(const std::vector<size_t> &places, const std::string &reference_knobs) {
+    std::set<std::string> all = {reference_knobs};
+    for (size_t place : places) {
+        all.insert(trials_[place].knobs);
+    }
+    for (const std::string &knobs : all) {
+        std::unique_ptr<LoadedKernel> &kernel = kernels_.at(knobs);
+        kernel = kernel->loaded_again();
+    }
+}
+
 void TrialField::time(const std::vector<size_t> &places, int blocks, const std::string &reference_knobs,
                       const TimingOperands &operands, uint64_t seed, const std::function<bool()> &stop,
                       Progress &progress) {
@@ -63,12 +75,13 @@ void TrialField::time(const std::vector<size_t> &places, int blocks, const std::
             by_samples[samples].push_back(place);
         }
     }
-    const nf_kernel &reference = kernels_.at(reference_knobs)->kernel();
+    // Another one than the contender of these knobs, so that the noise has what different places in memory do.
+    const std::unique_ptr<LoadedKernel> reference = kernels_.at(reference_knobs)->loaded_again();
     for (const auto &[samples, own] : by_samples) {
         time_together(
             own,
             {.sample = {}, .out = {}, .stop = stop, .tell = [&](const std::string &what) { progress.say(what); }},
-            {&reference, {}, &operands, samples, blocks - samples, kSampleNanoseconds, seed}, progress);
+            {&reference->kernel(), {}, &operands, samples, blocks - samples, kSampleNanoseconds, seed}, progress);
         stop_if_interrupted();
     }
 }

@@ -35,6 +35,9 @@ public:
     void set_kernel(const std::string &knobs, std::unique_ptr<LoadedKernel> kernel);
     bool has_kernel(const std::string &knobs) const { return kernels_.contains(knobs); }
 
+    // Loads the kernels of these trials, and the reference's, at other addresses.
+    void move_kernels(const std::vector<size_t> &places, const std::string &reference_knobs);
+
     // Times those of the places whose trials are ok and of the operands' number of rows until each has so many
     // samples, or until `stop`. All must have kernels.
     void time(const std::vector<size_t> &places, int blocks, const std::string &reference_knobs,
