@@ -25,6 +25,6 @@ trap 'rm -rf -- "$folder"' EXIT
 for cpu in cortex-a72 cortex-a76 apple-m1 neoverse-n1 neoverse-v1 neoverse-v2; do
     say "$cpu"
     "$program" tune --static --cpu "$cpu" --op layer_norm,rms_norm --dtype f32,f16,bf16 --hidden 1024,4096 \
-        --rows 1,16 --quiet --db "$folder/$cpu.db"
+        --rows 1,16 --effort quick --quiet --db "$folder/$cpu.db"
     "$program" db export --best "$folder/$cpu.db" --out "autotune/shipped/arm-$cpu.json"
 done
