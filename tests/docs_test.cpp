@@ -11,17 +11,13 @@
 namespace normforge {
 namespace {
 
-class ProblemsPage : public testing::Test {
-protected:
-    const std::string page = read_source("docs/problems.md");
-};
-
 // A block of C is from the example that was named last.
-TEST_F(ProblemsPage, QuotesTheExamples) {
+void expect_quoted_examples(const std::string &page) {
+    const std::string text = read_source(page);
     const std::regex mention_or_block("`(examples/\\w+\\.c)`|```c\n([^`]*)```");
     std::string example;
     int blocks = 0;
-    for (std::sregex_iterator found(page.begin(), page.end(), mention_or_block), end; found != end; ++found) {
+    for (std::sregex_iterator found(text.begin(), text.end(), mention_or_block), end; found != end; ++found) {
         if ((*found)[1].matched) {
             example = (*found)[1];
             continue;
@@ -30,8 +26,19 @@ TEST_F(ProblemsPage, QuotesTheExamples) {
         EXPECT_NE(read_source(example).find(block), std::string::npos) << example << " lacks\n" << block;
         blocks++;
     }
-    EXPECT_GT(blocks, 0);
+    EXPECT_GT(blocks, 0) << page;
 }
+
+TEST(Pages, QuoteTheExamples) {
+    for (const char *page : {"docs/cuda.md", "docs/problems.md"}) {
+        expect_quoted_examples(page);
+    }
+}
+
+class ProblemsPage : public testing::Test {
+protected:
+    const std::string page = read_source("docs/problems.md");
+};
 
 TEST_F(ProblemsPage, HasAHeadingForEveryField) {
     NormProblem problem{};
