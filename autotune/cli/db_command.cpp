@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "autotune/base/enum_text.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/db_commands.h"
 #include "autotune/cli/json_forms.h"
@@ -136,12 +137,14 @@ void best(const DbOptions &options) {
         print("{}\n  {} ({}), {}\n  {} {}{}\n", to_text(session.problem), session.hardware.model_name,
               session.hardware_signature, session.target, is_measured ? "tuned" : "simulated", session.started,
               is_measured ? fmt::format(", noise {:.1f} %", selection.noise * 100) : ", not measured");
-        const std::string unit = is_measured ? "us" : "1000 cycles";
-        Table table = {{"rows", unit, "heuristic " + unit, "gain", "knobs"}};
+        const auto amount = [&](double samples) {
+            return is_measured ? time_text(samples) : fmt::format("{:.0f} cycles", samples);
+        };
+        Table table = {{"rows", "best", "heuristic", "gain", "knobs"}};
         for (const Choice &choice : selection.choices) {
-            table.push_back({fmt::format("{}", choice.rows), fmt::format("{:.4g}", choice.nanoseconds / 1e3),
-                             fmt::format("{:.4g}", choice.reference_nanoseconds / 1e3),
-                             fmt::format("{:.2f}x", 1 / choice.ratio), choice.knobs});
+            table.push_back({fmt::format("{}", choice.rows), amount(choice.nanoseconds),
+                             amount(choice.reference_nanoseconds), fmt::format("{:.2f}x", 1 / choice.ratio),
+                             choice.knobs});
         }
         write_output(text_table(table, "  "));
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "autotune/base/units.h"
 #include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/database/database_path.h"
@@ -71,7 +72,7 @@ std::vector<std::string> ListOption::values() const {
 
 RowsOption::RowsOption(CLI::App &command, const std::string &help)
     : list_(command, "--rows", "LIST",
-            help + fmt::format("; {}: as many as take {} MiB, more than a cache", kColdRows, kColdBytes >> 20),
+            help + fmt::format("; {}: as many as take {}, more than a cache", kColdRows, size_text(kColdBytes)),
             fmt::format("1,512,{}", kColdRows)) {}
 
 std::vector<int64_t> RowsOption::rows(const NormProblem &problem) const {
