@@ -183,6 +183,19 @@ TEST_F(CliDatabaseTest, ShowAndBestAreTables) {
     EXPECT_PRED_FORMAT2(IsSubstring, "\n  rows  best ", done("db best {}/b.db"));
 }
 
+TEST_F(CliDatabaseTest, LooksIntoTheDefaultDatabase) {
+    environment["NORMFORGE_DB"] = "{}/b.db";
+    for (const std::string command : {"db show", "db best", "db verify", "db export", "db prune --dry-run"}) {
+        const Outcome named = run(command + " {}/b.db");
+        const Outcome standard = run(command);
+        EXPECT_EQ(standard.status, named.status) << command;
+        EXPECT_EQ(standard.output, named.output);
+        EXPECT_NE(standard.output, "");
+    }
+    done("report --html {}/b.html");
+    EXPECT_TRUE(std::filesystem::exists(folder / "b.html"));
+}
+
 // On another machine than the one it was tuned on at a lower step, or not at all where that has other vectors.
 TEST_F(CliDatabaseTest, ShippedSchedulesAreLookedUp) {
     const json explained = run_json("db explain --op layer_norm --hidden 4096");

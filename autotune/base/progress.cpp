@@ -68,7 +68,7 @@ void Progress::show() {
 }
 
 void Progress::say(const std::string &what) {
-    if (output_ != Output::none) {
+    if (output_ != Output::none && said_.insert(what).second) {
         put(what + "\n");
     }
 }

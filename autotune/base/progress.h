@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <set>
 #include <string>
 
 namespace normforge {
@@ -22,7 +23,7 @@ public:
     // One more is done. `best` is the best result so far, in words; empty for none yet.
     void advance(const std::string &best = "");
 
-    // A line of its own, which stays.
+    // A line of its own, which stays. The same one is not said again.
     void say(const std::string &what);
 
 private:
@@ -31,6 +32,7 @@ private:
     void clear();
 
     enum class Output { none, terminal, lines } output_;
+    std::set<std::string> said_;
     std::string what_;
     std::string best_;
     size_t done_ = 0;

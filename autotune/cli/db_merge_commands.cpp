@@ -73,17 +73,23 @@ void merge(const MergeOptions &options) {
 }
 
 struct PruneOptions {
-    std::string file;
+    explicit PruneOptions(CLI::App &command) : file(command) {
+        add_flag(command, "--dry-run", dry_run, "Only print what would be removed");
+        add_flag(command, "--json", json, kJsonHelp);
+    }
+
+    DatabaseFileOption file;
     bool dry_run = false;
     bool json = false;
 };
 
 void prune(const PruneOptions &options) {
+    const std::string path = options.file.path();
     std::optional<Database> database;
-    if (options.dry_run || !std::filesystem::exists(options.file)) {
-        database.emplace(Database::open_read_only(options.file));
+    if (options.dry_run || !std::filesystem::exists(path)) {
+        database.emplace(Database::open_read_only(path));
     } else {
-        database.emplace(Database::open(options.file));
+        database.emplace(Database::open(path));
     }
     std::vector<int64_t> ids;
     Json all = Json::array();
@@ -127,10 +133,7 @@ void add_db_prune_command(CLI::App &db, Run &run) {
     CLI::App &command = *db.add_subcommand(
         "prune", "Remove sessions that are of no use: aborted ones, and those of an older compiler or generator "
                  "for which there is a newer one. What decides which schedules are best stays");
-    auto options = std::make_shared<PruneOptions>();
-    add_value(command, "FILE", "FILE", options->file, "The database")->required();
-    add_flag(command, "--dry-run", options->dry_run, "Only print what would be removed");
-    add_flag(command, "--json", options->json, kJsonHelp);
+    auto options = std::make_shared<PruneOptions>(command);
     command.footer("Example:\n  normforge db prune tuning.db --dry-run");
     command.callback([options, &run] { run = [options] { prune(*options); }; });
 }

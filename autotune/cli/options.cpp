@@ -135,6 +135,14 @@ std::optional<Database> DatabaseOption::open_read_only(bool quiet) const {
     return Database::open_read_only(path());
 }
 
+DatabaseFileOption::DatabaseFileOption(CLI::App &command)
+    : option_(add_value(command, "FILE", "FILE", path_,
+                        "The database; by default the one that tune writes where no --db is given")) {}
+
+std::string DatabaseFileOption::path() const {
+    return option_->count() > 0 ? path_ : default_database_path();
+}
+
 KnownDatabases known_databases(const std::optional<Database> &own) {
     return {.own = own ? &*own : nullptr, .shipped = &shipped_database()};
 }
