@@ -121,9 +121,9 @@ TEST_F(CliDatabaseTest, MergeThatFailsLeavesNothing) {
 TEST_F(CliDatabaseTest, PruneRemovesWhatItSays) {
     const std::string before = folder.read("b.db");
     const std::string best = done("db best --json {}/b.db");
-    EXPECT_PRED_FORMAT2(IsSubstring, ": aborted\nwould remove 1 sessions\n", done("db prune {}/b.db --dry-run"));
+    EXPECT_PRED_FORMAT2(IsSubstring, ": aborted\nwould remove 1 session\n", done("db prune {}/b.db --dry-run"));
     EXPECT_EQ(folder.read("b.db"), before);
-    EXPECT_PRED_FORMAT2(IsSubstring, ": aborted\nremoved 1 sessions\n", done("db prune {}/b.db"));
+    EXPECT_PRED_FORMAT2(IsSubstring, ": aborted\nremoved 1 session\n", done("db prune {}/b.db"));
     EXPECT_EQ(run_json("db show {}/b.db").size(), 1u);
     EXPECT_EQ(done("db best --json {}/b.db"), best);
     EXPECT_EQ(done("db prune {}/b.db"), "removed 0 sessions\n");

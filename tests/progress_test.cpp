@@ -122,16 +122,6 @@ TEST(Progress, TellsTheTimeLeft) {
     EXPECT_NE(text.find(" s left"), std::string::npos) << text;
 }
 
-TEST(Progress, SaysTheSameOnce) {
-    const std::string text = written(open_pipe(), [] {
-        Progress progress(Mode::automatic);
-        progress.say("waiting");
-        progress.say("skipped");
-        progress.say("waiting");
-    });
-    EXPECT_EQ(text, "waiting\nskipped\n");
-}
-
 class SilentTest : public testing::TestWithParam<Ends (*)()> {};
 
 TEST_P(SilentTest, WritesNothing) {

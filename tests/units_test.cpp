@@ -30,5 +30,11 @@ TEST(Sizes, HaveFourDigitsAndAFittingUnit) {
     EXPECT_EQ(size_text(int64_t{5} << 50), "5120 TiB");
 }
 
+TEST(Counts, AreOfOneOrOfMany) {
+    EXPECT_EQ(counted(0, "row"), "0 rows");
+    EXPECT_EQ(counted(1, "row"), "1 row");
+    EXPECT_EQ(counted(64, "row"), "64 rows");
+}
+
 }  // namespace
 }  // namespace normforge

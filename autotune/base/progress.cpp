@@ -68,7 +68,7 @@ void Progress::show() {
 }
 
 void Progress::say(const std::string &what) {
-    if (output_ != Output::none && said_.insert(what).second) {
+    if (output_ != Output::none) {
         put(what + "\n");
     }
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <set>
 #include <string>
 
 namespace normforge {
@@ -23,7 +22,7 @@ public:
     // One more is done. `best` is the best result so far, in words; empty for none yet.
     void advance(const std::string &best = "");
 
-    // A line of its own, which stays. The same one is not said again.
+    // A line of its own, which stays.
     void say(const std::string &what);
 
 private:
@@ -32,7 +31,6 @@ private:
     void clear();
 
     enum class Output { none, terminal, lines } output_;
-    std::set<std::string> said_;
     std::string what_;
     std::string best_;
     size_t done_ = 0;

@@ -38,4 +38,8 @@ std::string size_text(int64_t bytes) {
     return in_units(static_cast<double>(bytes), 1024, kSizeUnits);
 }
 
+std::string counted(int64_t count, const std::string &noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 }  // namespace normforge

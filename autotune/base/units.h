@@ -10,4 +10,7 @@ namespace normforge {
 std::string time_text(double nanoseconds);
 std::string size_text(int64_t bytes);
 
+// "1 row", "64 rows".
+std::string counted(int64_t count, const std::string &noun);
+
 }  // namespace normforge

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "autotune/base/units.h"
 #include "autotune/cli/db_commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
@@ -69,7 +70,8 @@ void merge(const MergeOptions &options) {
             print("    rows={:<6} {}  {:.2f}x the heuristic\n", choice.rows, choice.knobs, 1 / choice.ratio);
         }
     }
-    print("wrote {}: {} sessions of {} files\n", options.out, evidence.size(), options.files.size());
+    print("wrote {}: {} of {}\n", options.out, counted(std::ssize(evidence), "session"),
+          counted(std::ssize(options.files), "file"));
 }
 
 struct PruneOptions {
@@ -108,7 +110,7 @@ void prune(const PruneOptions &options) {
     if (options.json) {
         print_json(all);
     } else {
-        print("{} {} sessions\n", options.dry_run ? "would remove" : "removed", ids.size());
+        print("{} {}\n", options.dry_run ? "would remove" : "removed", counted(std::ssize(ids), "session"));
     }
 }
 

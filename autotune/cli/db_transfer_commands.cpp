@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "autotune/base/text_file.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/db_commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
@@ -74,7 +75,7 @@ void import_database(const ImportOptions &options) {
         const Json counts = {{"sessions", evidence.size()}, {"changed", changed}};
         print_json(Json::array({counts}));
     } else {
-        print("{} sessions, {} of them new or more complete\n", evidence.size(), changed);
+        print("{}, {} of them new or more complete\n", counted(std::ssize(evidence), "session"), changed);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "autotune/base/hardware.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/copy_kernel.h"
 #include "autotune/cli/options.h"
@@ -58,7 +59,8 @@ void report(const ReportOptions &options) {
     PendingFile out(options.html);
     out.write(report_page(embedded_report_page(), data));
     out.commit();
-    print("wrote {}: {} problems, {} sessions\n", options.html, data["best"].size(), data["sessions"].size());
+    print("wrote {}: {}, {}\n", options.html, counted(std::ssize(data["best"]), "problem"),
+          counted(std::ssize(data["sessions"]), "session"));
 }
 
 }  // namespace
