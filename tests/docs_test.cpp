@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <regex>
 #include <string>
 
@@ -30,8 +31,18 @@ void expect_quoted_examples(const std::string &page) {
 }
 
 TEST(Pages, QuoteTheExamples) {
-    for (const char *page : {"docs/cuda.md", "docs/problems.md"}) {
+    for (const char *page : {"docs/cuda.md", "docs/guide.md", "docs/problems.md"}) {
         expect_quoted_examples(page);
+    }
+}
+
+TEST(Readme, NamesEveryPage) {
+    const std::string readme = read_source("README.md");
+    for (const auto &page : std::filesystem::directory_iterator(NORMFORGE_SOURCE "/docs")) {
+        if (page.path().extension() == ".md") {
+            const std::string link = "(docs/" + page.path().filename().string() + ")";
+            EXPECT_NE(readme.find(link), std::string::npos) << link;
+        }
     }
 }
 
@@ -57,7 +68,7 @@ TEST_F(ProblemsPage, HasALineForEveryOperand) {
 // The one that the tests build.
 TEST(CMakePages, QuoteTheConsumer) {
     const std::string consumer = "```cmake\n" + read_source("tests/package/consumer/CMakeLists.txt") + "```\n";
-    for (const char *page : {"README.md", "docs/cmake.md"}) {
+    for (const char *page : {"docs/cmake.md", "docs/guide.md"}) {
         EXPECT_NE(read_source(page).find(consumer), std::string::npos) << page;
     }
 }
