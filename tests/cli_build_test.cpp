@@ -31,6 +31,17 @@ TEST_F(CliTest, DryRunOfBuildTellsTheSourcesAndWritesNothing) {
     EXPECT_EQ(run(build).output.find(dry.output), 0u) << dry.output;
 }
 
+TEST_F(CliTest, BuildPrintsATableForEachTarget) {
+    const Outcome dry = run(
+        "build --op rms_norm --hidden 4,64 --untuned --target x86-64-linux,cuda --name norms --out . --dry-run");
+    EXPECT_EQ(dry.output, "for cuda:\n"
+                          "  op=rms_norm,dtype=f32,hidden=4   heuristic\n"
+                          "  op=rms_norm,dtype=f32,hidden=64  heuristic\n"
+                          "for x86-64-linux:\n"
+                          "  op=rms_norm,dtype=f32,hidden=4   heuristic: no database is used\n"
+                          "  op=rms_norm,dtype=f32,hidden=64  heuristic: no database is used\n");
+}
+
 TEST_F(CliTest, BuildWritesWhatTheLibraryDependsOn) {
     ASSERT_EQ(run("tune --quiet --op rms_norm --hidden 4 --rows 1 --db {}/a$b.db").status, 0);
     const std::string build = "build --op rms_norm --hidden 4 --name norms --out {}/out --depfile {}/norms.d";

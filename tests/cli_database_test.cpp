@@ -121,9 +121,9 @@ TEST_F(CliDatabaseTest, MergeThatFailsLeavesNothing) {
 TEST_F(CliDatabaseTest, PruneRemovesWhatItSays) {
     const std::string before = folder.read("b.db");
     const std::string best = done("db best --json {}/b.db");
-    EXPECT_PRED_FORMAT2(IsSubstring, ": aborted\nwould remove 1 sessions\n", done("db prune {}/b.db --dry-run"));
+    EXPECT_PRED_FORMAT2(IsSubstring, ": aborted\nwould remove 1 session\n", done("db prune {}/b.db --dry-run"));
     EXPECT_EQ(folder.read("b.db"), before);
-    EXPECT_PRED_FORMAT2(IsSubstring, ": aborted\nremoved 1 sessions\n", done("db prune {}/b.db"));
+    EXPECT_PRED_FORMAT2(IsSubstring, ": aborted\nremoved 1 session\n", done("db prune {}/b.db"));
     EXPECT_EQ(run_json("db show {}/b.db").size(), 1u);
     EXPECT_EQ(done("db best --json {}/b.db"), best);
     EXPECT_EQ(done("db prune {}/b.db"), "removed 0 sessions\n");
@@ -180,7 +180,20 @@ TEST_F(CliDatabaseTest, ShowAndBestAreTables) {
     EXPECT_EQ(std::ranges::count(shown, '\n'), 3);
     EXPECT_PRED_FORMAT2(IsSubstring, "  ok      2        0.970  vector=16,unroll=0 ",
                         done("db show --trials {}/b.db"));
-    EXPECT_PRED_FORMAT2(IsSubstring, "\n  rows  us ", done("db best {}/b.db"));
+    EXPECT_PRED_FORMAT2(IsSubstring, "\n  rows  best ", done("db best {}/b.db"));
+}
+
+TEST_F(CliDatabaseTest, LooksIntoTheDefaultDatabase) {
+    environment["NORMFORGE_DB"] = "{}/b.db";
+    for (const std::string command : {"db show", "db best", "db verify", "db export", "db prune --dry-run"}) {
+        const Outcome named = run(command + " {}/b.db");
+        const Outcome standard = run(command);
+        EXPECT_EQ(standard.status, named.status) << command;
+        EXPECT_EQ(standard.output, named.output);
+        EXPECT_NE(standard.output, "");
+    }
+    done("report --html {}/b.html");
+    EXPECT_TRUE(std::filesystem::exists(folder / "b.html"));
 }
 
 // On another machine than the one it was tuned on at a lower step, or not at all where that has other vectors.

@@ -111,7 +111,8 @@ constexpr BadLine kBadLines[] = {
     {"DbCommandUnknown", "db shaw {}/text", 2,
      "unknown command 'shaw' (did you mean 'show'?); allowed: show, best, verify, explain, export, import, merge, "
      "prune"},
-    {"DbFileMissing", "db show", 2, "FILE is required; see 'normforge db show --help'"},
+    {"DbFileMissing", "db show", 1, "default.db': there is no such file"},
+    {"HelpAsACommand", "help", 2, "completion; see 'normforge --help'"},
     {"NameMissing", "build --op rms_norm --hidden 8 --untuned --out {}", 2, "--name is required"},
     {"OutMissing", "build --op rms_norm --hidden 8 --untuned --name n", 2, "--out is required"},
     {"OutEmpty", "build --op rms_norm --hidden 8 --untuned --name n --out ''", 2,

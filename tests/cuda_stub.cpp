@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/cuda_stub_streams.h"
+
 namespace normforge {
 
 CudaStub &cuda_stub() {
@@ -76,14 +78,16 @@ int cuLaunchKernel(void *function, unsigned blocks_x, unsigned, unsigned, unsign
         const StubLaunch launch{
             static_cast<const char *>(function), blocks_x, threads_x, threads_y, shared_bytes, stream, parameters};
         cuda_stub().launches.push_back(launch);
-        if (cuda_stub().run) {
+        if (cuda_stub().prepare) {
+            submit(stream, cuda_stub().prepare(launch));
+        } else if (cuda_stub().run) {
             cuda_stub().run(launch);
         }
     }
     return result;
 }
 
-// What bench/gpu calls beside the runtime. Memory of the device is the program's own, and all takes a millisecond.
+// What bench/gpu and examples/cuda_streams.c call beside the runtime. Memory of the device is the program's own.
 
 int cuDriverGetVersion(int *version) {
     *version = 13000;
@@ -105,6 +109,10 @@ int cuDevicePrimaryCtxRetain(void **context, int) {
     return 0;
 }
 
+int cuDevicePrimaryCtxRelease_v2(int) {
+    return 0;
+}
+
 int cuCtxSetCurrent(void *) {
     return 0;
 }
@@ -123,6 +131,14 @@ int cuMemFree_v2(void *memory) {
     return 0;
 }
 
+int cuMemAllocHost_v2(void **memory, size_t bytes) {
+    return cuMemAlloc_v2(memory, bytes);
+}
+
+int cuMemFreeHost(void *memory) {
+    return cuMemFree_v2(memory);
+}
+
 int cuMemcpyHtoD_v2(void *to, const void *from, size_t bytes) {
     std::memcpy(to, from, bytes);
     return 0;
@@ -137,24 +153,6 @@ int cuMemcpyDtoDAsync_v2(void *to, const void *from, size_t bytes, void *) {
     if (cuda_stub().copies_on_device) {
         std::memcpy(to, from, bytes);
     }
-    return 0;
-}
-
-int cuEventCreate(void **event, unsigned) {
-    *event = &cuda_stub();
-    return 0;
-}
-
-int cuEventRecord(void *, void *) {
-    return 0;
-}
-
-int cuEventSynchronize(void *) {
-    return 0;
-}
-
-int cuEventElapsedTime(float *milliseconds, void *, void *) {
-    *milliseconds = 1;
     return 0;
 }
 

@@ -29,6 +29,8 @@ struct CudaStub {
     int modules = 0;               // that are loaded
     bool copies_on_device = true;  // or copies on the device do nothing
     std::function<void(const StubLaunch &)> run;
+    // In place of run: gives what a launch does when its stream gets there.
+    std::function<std::function<void()>(const StubLaunch &)> prepare;
 };
 
 CudaStub &cuda_stub();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <regex>
 #include <string>
 
@@ -11,17 +12,13 @@
 namespace normforge {
 namespace {
 
-class ProblemsPage : public testing::Test {
-protected:
-    const std::string page = read_source("docs/problems.md");
-};
-
 // A block of C is from the example that was named last.
-TEST_F(ProblemsPage, QuotesTheExamples) {
+void expect_quoted_examples(const std::string &page) {
+    const std::string text = read_source(page);
     const std::regex mention_or_block("`(examples/\\w+\\.c)`|```c\n([^`]*)```");
     std::string example;
     int blocks = 0;
-    for (std::sregex_iterator found(page.begin(), page.end(), mention_or_block), end; found != end; ++found) {
+    for (std::sregex_iterator found(text.begin(), text.end(), mention_or_block), end; found != end; ++found) {
         if ((*found)[1].matched) {
             example = (*found)[1];
             continue;
@@ -30,8 +27,29 @@ TEST_F(ProblemsPage, QuotesTheExamples) {
         EXPECT_NE(read_source(example).find(block), std::string::npos) << example << " lacks\n" << block;
         blocks++;
     }
-    EXPECT_GT(blocks, 0);
+    EXPECT_GT(blocks, 0) << page;
 }
+
+TEST(Pages, QuoteTheExamples) {
+    for (const char *page : {"docs/cuda.md", "docs/guide.md", "docs/problems.md"}) {
+        expect_quoted_examples(page);
+    }
+}
+
+TEST(Readme, NamesEveryPage) {
+    const std::string readme = read_source("README.md");
+    for (const auto &page : std::filesystem::directory_iterator(NORMFORGE_SOURCE "/docs")) {
+        if (page.path().extension() == ".md") {
+            const std::string link = "(docs/" + page.path().filename().string() + ")";
+            EXPECT_NE(readme.find(link), std::string::npos) << link;
+        }
+    }
+}
+
+class ProblemsPage : public testing::Test {
+protected:
+    const std::string page = read_source("docs/problems.md");
+};
 
 TEST_F(ProblemsPage, HasAHeadingForEveryField) {
     NormProblem problem{};
@@ -50,7 +68,7 @@ TEST_F(ProblemsPage, HasALineForEveryOperand) {
 // The one that the tests build.
 TEST(CMakePages, QuoteTheConsumer) {
     const std::string consumer = "```cmake\n" + read_source("tests/package/consumer/CMakeLists.txt") + "```\n";
-    for (const char *page : {"README.md", "docs/cmake.md"}) {
+    for (const char *page : {"docs/cmake.md", "docs/guide.md"}) {
         EXPECT_NE(read_source(page).find(consumer), std::string::npos) << page;
     }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,14 +20,17 @@ public:
           kernel_(problem, emit_serial({problem, knobs}, kernel_target("host")), kernel_symbol({problem, knobs})) {
     }
 
-    void run(const StubLaunch &launch) {
+    void run(const StubLaunch &launch) { prepare(launch)(); }
+
+    // What the launch does, for later.
+    std::function<void()> prepare(const StubLaunch &launch) {
         nf_arguments arguments = arguments_of(launch);
         // A kernel of one row a block counts its blocks; the others are told the rows.
         if (arguments.rows == 0) {
             arguments.rows = launch.blocks;
         }
         wrong_blocks += launch.blocks != (arguments.rows - 1) / rows_of_block_ + 1;
-        kernel_.kernel().variants[0].entry(&arguments);
+        return [this, arguments] { kernel_.kernel().variants[0].entry(&arguments); };
     }
 
     int64_t wrong_blocks = 0;  // launches that had another number of blocks than the rows need

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <mutex>
+#include <optional>
 
 #include "autotune/base/interruption.h"
 
@@ -41,6 +44,20 @@ void lock(int file, int operation) {
     while (flock(file, operation) != 0 && errno == EINTR) {
         stop_if_interrupted();
     }
+}
+
+// Processes that take turns wait for each other many times: one in a minute is told.
+bool is_to_be_told() {
+    using Clock = std::chrono::steady_clock;
+    static std::mutex mutex;
+    static std::optional<Clock::time_point> told;
+    const std::lock_guard guard(mutex);
+    const Clock::time_point now = Clock::now();
+    if (told && now - *told < std::chrono::minutes(1)) {
+        return false;
+    }
+    told = now;
+    return true;
 }
 
 }  // namespace
@@ -84,7 +101,7 @@ void MachineLock::acquire() {
     const int operation = use_ == Use::timing ? LOCK_EX : LOCK_SH;
     // Who is first in the queue waits for the use alone, and those who had it last go to the end of the queue.
     if (!try_lock(queue_, LOCK_EX) || !try_lock(use_file_, operation)) {
-        if (tell_) {
+        if (tell_ && is_to_be_told()) {
             tell_(use_ == Use::timing ? "waiting for other normforge processes to pause"
                                       : "waiting while another normforge process measures");
         }

@@ -14,7 +14,7 @@ public:
     using Tell = std::function<void(const std::string &)>;
 
     // Waits in the order of arrival: whoever asks again lets those go first that waited meanwhile. `tell` hears at
-    // once of a wait, or that there can be no lock; then the work goes on without.
+    // once of a wait, of one in a minute, or that there can be no lock; then the work goes on without.
     explicit MachineLock(Use use, const Tell &tell = {});
     ~MachineLock();
     MachineLock(const MachineLock &) = delete;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "autotune/base/robust_stats.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/copy_kernel.h"
 #include "autotune/cli/json_forms.h"
@@ -94,11 +95,11 @@ void bench(const BenchOptions &options) {
                              {"copy_gb_per_s", copied / figures.copy_ns}});
                 all.push_back(json);
             } else {
-                print("{} rows={}\n  {:.4g} ns a row, {:.1f} GB/s; heuristic {:.1f} GB/s ({:.2f}x); memcpy "
+                print("{} rows={}\n  {} a row, {:.1f} GB/s; heuristic {:.1f} GB/s ({:.2f}x); memcpy "
                       "{:.1f} GB/s\n  {} ({})\n",
-                      to_text(problem), row_count, figures.ns / static_cast<double>(row_count), bytes / figures.ns,
-                      bytes / figures.heuristic_ns, 1 / figures.ratio, copied / figures.copy_ns,
-                      to_text(variant.spec.knobs), tuned[index].source);
+                      to_text(problem), row_count, time_text(figures.ns / static_cast<double>(row_count)),
+                      bytes / figures.ns, bytes / figures.heuristic_ns, 1 / figures.ratio,
+                      copied / figures.copy_ns, to_text(variant.spec.knobs), tuned[index].source);
             }
         }
     }

@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "autotune/base/enum_text.h"
@@ -7,6 +8,7 @@
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/standard_streams.h"
+#include "autotune/cli/text_table.h"
 #include "autotune/library/library_writer.h"
 #include "autotune/library/pending_file.h"
 #include "autotune/search/resolver.h"
@@ -67,6 +69,18 @@ std::vector<ChosenKernel> chosen_kernels(const std::vector<ResolvedKernel> &reso
     return chosen;
 }
 
+// Of each target.
+void print_tables(const std::vector<ChosenKernel> &kernels) {
+    std::map<std::string, std::vector<std::vector<std::string>>> tables;
+    for (const ChosenKernel &each : kernels) {
+        tables[each.target].push_back({to_text(each.problem), each.source});
+    }
+    for (const auto &[target, table] : tables) {
+        print("for {}:\n", target);
+        write_output(text_table(table, "  "));
+    }
+}
+
 // The files are null where none were written.
 void print_kernels(const BuildOptions &options, const std::vector<ChosenKernel> &kernels,
                    const LibraryFiles *files) {
@@ -83,9 +97,7 @@ void print_kernels(const BuildOptions &options, const std::vector<ChosenKernel> 
         }
         print_json(all);
     } else if (!options.quiet) {
-        for (const ChosenKernel &each : kernels) {
-            print("{} on {}\n  {}\n", to_text(each.problem), each.target, each.source);
-        }
+        print_tables(kernels);
         if (files) {
             print("wrote {} and {}\n", files->library.string(), files->header.string());
         }

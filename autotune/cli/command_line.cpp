@@ -92,7 +92,8 @@ std::string explain(CLI::App &program, const CLI::ParseError &error) {
         }
         return commands.empty() ? fmt::format("unexpected argument '{}'", text) + see_help(command)
                                 : fmt::format("unknown command '{}'{}; allowed: {}", text,
-                                              suggestion(text, commands), fmt::join(commands, ", "));
+                                              suggestion(text, commands), fmt::join(commands, ", ")) +
+                                      see_help(command);
     }
     if (dynamic_cast<const CLI::ArgumentMismatch *>(&error)) {
         // The message begins with the option, a flag there without its dashes.

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "autotune/base/process_identity.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/findings.h"
 #include "autotune/database/file_system.h"
 #include "autotune/search/decision.h"
@@ -52,7 +53,7 @@ std::vector<Finding> database_findings(const std::string &path) {
     }
     try {
         const Database database = Database::open_read_only(path);
-        return {{"database", fmt::format("{}, {} sessions", path, database.sessions().size()), ""},
+        return {{"database", fmt::format("{}, {}", path, counted(std::ssize(database.sessions()), "session")), ""},
                 file_system(path),
                 counted("sessions cut off", sessions_of_dead_processes(database),
                         "their processes have died; tune --resume goes on with them"),

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "autotune/base/enum_text.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/db_commands.h"
 #include "autotune/cli/json_forms.h"
@@ -17,7 +18,9 @@ namespace normforge {
 namespace {
 
 struct DbOptions {
-    std::string file;
+    explicit DbOptions(CLI::App &command) : file(command) { add_flag(command, "--json", json, kJsonHelp); }
+
+    DatabaseFileOption file;
     bool json = false;
     bool trials = false;
 };
@@ -96,7 +99,7 @@ Table trial_table(const std::vector<Trial> &trials) {
 }
 
 void show(const DbOptions &options) {
-    const Database database = Database::open_read_only(options.file);
+    const Database database = Database::open_read_only(options.file.path());
     const std::vector<std::string> heading = {"started", "state",   "effort",   "source", "trials",   "failed",
                                               "best",    "problem", "hardware", "LLVM",   "normforge"};
     Json all = Json::array();
@@ -124,7 +127,7 @@ void show(const DbOptions &options) {
 }
 
 void best(const DbOptions &options) {
-    const Database database = Database::open_read_only(options.file);
+    const Database database = Database::open_read_only(options.file.path());
     Json all = Json::array();
     for (const auto &[session, trials, selection] : best_decisions(database)) {
         if (options.json) {
@@ -136,12 +139,14 @@ void best(const DbOptions &options) {
         print("{}\n  {} ({}), {}\n  {} {}{}\n", to_text(session.problem), session.hardware.model_name,
               session.hardware_signature, session.target, is_measured ? "tuned" : "simulated", session.started,
               is_measured ? fmt::format(", noise {:.1f} %", selection.noise * 100) : ", not measured");
-        const std::string unit = is_measured ? "us" : "1000 cycles";
-        Table table = {{"rows", unit, "heuristic " + unit, "gain", "knobs"}};
+        const auto amount = [&](double samples) {
+            return is_measured ? time_text(samples) : fmt::format("{:.0f} cycles", samples);
+        };
+        Table table = {{"rows", "best", "heuristic", "gain", "knobs"}};
         for (const Choice &choice : selection.choices) {
-            table.push_back({fmt::format("{}", choice.rows), fmt::format("{:.4g}", choice.nanoseconds / 1e3),
-                             fmt::format("{:.4g}", choice.reference_nanoseconds / 1e3),
-                             fmt::format("{:.2f}x", 1 / choice.ratio), choice.knobs});
+            table.push_back({fmt::format("{}", choice.rows), amount(choice.nanoseconds),
+                             amount(choice.reference_nanoseconds), fmt::format("{:.2f}x", 1 / choice.ratio),
+                             choice.knobs});
         }
         write_output(text_table(table, "  "));
     }
@@ -150,32 +155,27 @@ void best(const DbOptions &options) {
     }
 }
 
-CLI::App &add(CLI::App &db, const std::string &name, const std::string &help, void (*action)(const DbOptions &),
-              Run &run, const std::shared_ptr<DbOptions> &options) {
-    CLI::App &command = *db.add_subcommand(name, help);
-    add_value(command, "FILE", "FILE", options->file, "The database")->required();
-    add_flag(command, "--json", options->json, kJsonHelp);
+std::shared_ptr<DbOptions> add(CLI::App &command, void (*action)(const DbOptions &), Run &run) {
+    auto options = std::make_shared<DbOptions>(command);
     command.callback([options, action, &run] { run = [options, action] { action(*options); }; });
-    return command;
+    return options;
 }
 
 }  // namespace
 
 void add_db_command(CLI::App &program, Run &run) {
     CLI::App &db = *program.add_subcommand("db", "Look into tuning databases, move, merge and prune them");
-    auto options = std::make_shared<DbOptions>();
-    CLI::App &show_command =
-        add(db, "show", "Print every tuning session, oldest first; as JSON, with its trials and their samples",
-            show, run, options);
-    add_flag(show_command, "--trials", options->trials,
+    CLI::App &show_command = *db.add_subcommand(
+        "show", "Print every tuning session, oldest first; as JSON, with its trials and their samples");
+    add_flag(show_command, "--trials", add(show_command, show, run)->trials,
              "Print each session's trials too, with their medians of the time over the heuristic's");
     show_command.footer("Example:\n  normforge db show tuning.db");
-    add(db, "best",
+    CLI::App &best_command = *db.add_subcommand(
+        "best",
         "Print the schedules that are best by what was measured, or else simulated: for each problem, hardware "
-        "and "
-        "target",
-        best, run, std::make_shared<DbOptions>())
-        .footer("Example:\n  normforge db best tuning.db --json");
+        "and target");
+    add(best_command, best, run);
+    best_command.footer("Examples:\n  normforge db best\n  normforge db best tuning.db --json");
     add_db_verify_command(db, run);
     add_db_explain_command(db, run);
     add_db_transfer_commands(db, run);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "autotune/base/units.h"
 #include "autotune/cli/db_commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
@@ -69,21 +70,28 @@ void merge(const MergeOptions &options) {
             print("    rows={:<6} {}  {:.2f}x the heuristic\n", choice.rows, choice.knobs, 1 / choice.ratio);
         }
     }
-    print("wrote {}: {} sessions of {} files\n", options.out, evidence.size(), options.files.size());
+    print("wrote {}: {} of {}\n", options.out, counted(std::ssize(evidence), "session"),
+          counted(std::ssize(options.files), "file"));
 }
 
 struct PruneOptions {
-    std::string file;
+    explicit PruneOptions(CLI::App &command) : file(command) {
+        add_flag(command, "--dry-run", dry_run, "Only print what would be removed");
+        add_flag(command, "--json", json, kJsonHelp);
+    }
+
+    DatabaseFileOption file;
     bool dry_run = false;
     bool json = false;
 };
 
 void prune(const PruneOptions &options) {
+    const std::string path = options.file.path();
     std::optional<Database> database;
-    if (options.dry_run || !std::filesystem::exists(options.file)) {
-        database.emplace(Database::open_read_only(options.file));
+    if (options.dry_run || !std::filesystem::exists(path)) {
+        database.emplace(Database::open_read_only(path));
     } else {
-        database.emplace(Database::open(options.file));
+        database.emplace(Database::open(path));
     }
     std::vector<int64_t> ids;
     Json all = Json::array();
@@ -102,7 +110,7 @@ void prune(const PruneOptions &options) {
     if (options.json) {
         print_json(all);
     } else {
-        print("{} {} sessions\n", options.dry_run ? "would remove" : "removed", ids.size());
+        print("{} {}\n", options.dry_run ? "would remove" : "removed", counted(std::ssize(ids), "session"));
     }
 }
 
@@ -127,10 +135,7 @@ void add_db_prune_command(CLI::App &db, Run &run) {
     CLI::App &command = *db.add_subcommand(
         "prune", "Remove sessions that are of no use: aborted ones, and those of an older compiler or generator "
                  "for which there is a newer one. What decides which schedules are best stays");
-    auto options = std::make_shared<PruneOptions>();
-    add_value(command, "FILE", "FILE", options->file, "The database")->required();
-    add_flag(command, "--dry-run", options->dry_run, "Only print what would be removed");
-    add_flag(command, "--json", options->json, kJsonHelp);
+    auto options = std::make_shared<PruneOptions>(command);
     command.footer("Example:\n  normforge db prune tuning.db --dry-run");
     command.callback([options, &run] { run = [options] { prune(*options); }; });
 }

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "autotune/base/text_file.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/db_commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
@@ -21,7 +22,16 @@ enum class ExportForm { json, csv };
 constexpr NamedValue<ExportForm> kExportForms[] = {{"json", ExportForm::json}, {"csv", ExportForm::csv}};
 
 struct ExportOptions {
-    std::string file;
+    explicit ExportOptions(CLI::App &command) : file(command) {
+        add_value(command, "--out", "FILE", out, "Where to; by default standard output");
+        add_value(
+            command, "--format", "FORM", form,
+            "In which form: json, csv; db import reads json, and csv has a line for each trial with its medians");
+        add_flag(command, "--best", best,
+                 "Only what decides which schedules are best: few trials of few sessions");
+    }
+
+    DatabaseFileOption file;
     std::string out;
     std::string form = "json";
     bool best = false;
@@ -32,7 +42,7 @@ void export_database(const ExportOptions &options) {
     if (form == ExportForm::csv && options.best) {
         throw UsageError("--best: it is for --format json");
     }
-    Database database = Database::open_read_only(options.file);
+    Database database = Database::open_read_only(options.file.path());
     const std::string text = form == ExportForm::csv
                                  ? trial_csv(database)
                                  : to_json(options.best ? deciding_evidence(database) : database.evidence());
@@ -65,7 +75,7 @@ void import_database(const ImportOptions &options) {
         const Json counts = {{"sessions", evidence.size()}, {"changed", changed}};
         print_json(Json::array({counts}));
     } else {
-        print("{} sessions, {} of them new or more complete\n", evidence.size(), changed);
+        print("{}, {} of them new or more complete\n", counted(std::ssize(evidence), "session"), changed);
     }
 }
 
@@ -74,14 +84,7 @@ void import_database(const ImportOptions &options) {
 void add_db_transfer_commands(CLI::App &db, Run &run) {
     CLI::App &export_command =
         *db.add_subcommand("export", "Write all that a database holds as JSON, or its trials as CSV");
-    auto export_options = std::make_shared<ExportOptions>();
-    add_value(export_command, "FILE", "FILE", export_options->file, "The database")->required();
-    add_value(export_command, "--out", "FILE", export_options->out, "Where to; by default standard output");
-    add_value(
-        export_command, "--format", "FORM", export_options->form,
-        "In which form: json, csv; db import reads json, and csv has a line for each trial with its medians");
-    add_flag(export_command, "--best", export_options->best,
-             "Only what decides which schedules are best: few trials of few sessions");
+    auto export_options = std::make_shared<ExportOptions>(export_command);
     export_command.footer("Examples:\n  normforge db export tuning.db --out tuning.json\n"
                           "  normforge db export tuning.db --format csv --out trials.csv");
     export_command.callback(

@@ -14,7 +14,9 @@ namespace normforge {
 namespace {
 
 struct VerifyOptions {
-    std::string file;
+    explicit VerifyOptions(CLI::App &command) : file(command) { add_flag(command, "--json", json, kJsonHelp); }
+
+    DatabaseFileOption file;
     bool json = false;
 };
 
@@ -29,7 +31,7 @@ Json entry_json(const VerifiedEntry &entry) {
 }
 
 void verify(const VerifyOptions &options) {
-    const Database database = Database::open_read_only(options.file);
+    const Database database = Database::open_read_only(options.file.path());
     Json all = Json::array();
     std::map<EntryState, int> counts;
     for (const VerifiedEntry &entry : verify_entries(database)) {
@@ -49,7 +51,7 @@ void verify(const VerifyOptions &options) {
     }
     if (const int lost = counts[EntryState::stale] + counts[EntryState::dead]; lost > 0) {
         throw UserError(fmt::format("{}: {} stale and {} dead; tune their problems again, on their hardware",
-                                    options.file, counts[EntryState::stale], counts[EntryState::dead]));
+                                    options.file.path(), counts[EntryState::stale], counts[EntryState::dead]));
     }
 }
 
@@ -59,9 +61,7 @@ void add_db_verify_command(CLI::App &db, Run &run) {
     CLI::App &command = *db.add_subcommand(
         "verify", "Compile the schedules that are best in a database anew, on all cores, and tell which are still "
                   "the code that was measured");
-    auto options = std::make_shared<VerifyOptions>();
-    add_value(command, "FILE", "FILE", options->file, "The database")->required();
-    add_flag(command, "--json", options->json, kJsonHelp);
+    auto options = std::make_shared<VerifyOptions>(command);
     command.footer("fresh: the same objects, or their machine code under other names. stale: other\n"
                    "code, good for tuning to begin with. dead: schedules that are none any more.\n"
                    "Exit status 1 where an entry is stale or dead.\n\n"

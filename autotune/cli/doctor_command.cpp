@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "autotune/base/hardware.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/findings.h"
 #include "autotune/cli/json_forms.h"
@@ -35,8 +36,8 @@ void examine(const DatabaseOption &db, bool json) {
          ""},
         {"machine", fmt::format("{}, {}", hardware.model_name, signature(hardware)), ""},
         {"caches",
-         fmt::format("L1 {} KiB, L2 {} KiB, L3 {} KiB", hardware.l1d_bytes >> 10, hardware.l2_bytes >> 10,
-                     hardware.l3_bytes >> 10),
+         fmt::format("L1 {}, L2 {}, L3 {}", size_text(hardware.l1d_bytes), size_text(hardware.l2_bytes),
+                     size_text(hardware.l3_bytes)),
          ""},
         {"target", target_name(kernel_target("host")), ""},
         compiler(),

@@ -65,6 +65,8 @@ std::string usage(const CLI::App &command, const std::string &name) {
     for (const CLI::Option *option : command.get_options()) {
         if (option->get_required()) {
             text += " " + label_of(*option);
+        } else if (option->get_positional()) {
+            text += " [" + label_of(*option) + "]";
         }
     }
     text += command.get_subcommands({}).empty() ? " [OPTION]..." : " COMMAND";

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "autotune/base/enum_text.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
@@ -120,9 +121,9 @@ std::string cycles_text(const KernelSpec &spec, const InspectOptions &options) {
     }
     const int block = spec.knobs.block;
     const auto values = static_cast<double>(block * spec.problem.hidden);
-    return text + fmt::format("{} row{}: {:.0f} cycles after others, {:.3f} a value; {:.0f} by {}\n"
+    return text + fmt::format("{}: {:.0f} cycles after others, {:.3f} a value; {:.0f} by {}\n"
                               "# simulated for {} with all operands in the first cache, not measured\n",
-                              block, block == 1 ? "" : "s", cycles.next_pass, cycles.next_pass / values,
+                              counted(block, "row"), cycles.next_pass, cycles.next_pass / values,
                               cycles.first_pass, block == 1 ? "itself" : "themselves", cpu.name);
 }
 

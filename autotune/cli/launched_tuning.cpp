@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "autotune/base/enum_text.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
@@ -163,7 +164,7 @@ void print_text(const NormProblem &problem, const TuneReport &report, const Mach
     if (!machine.emulation.empty()) {
         print("  no times, since it is emulated: {}\n", machine.emulation);
     }
-    print("  trials: {}, {:.1f} s\n", count_text(report.trials), report.seconds);
+    print("  trials: {}, {}\n", count_text(report.trials), time_text(report.seconds * 1e9));
     flush_output();  // the next problem takes a while
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "autotune/base/units.h"
 #include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/database/database_path.h"
@@ -71,7 +72,7 @@ std::vector<std::string> ListOption::values() const {
 
 RowsOption::RowsOption(CLI::App &command, const std::string &help)
     : list_(command, "--rows", "LIST",
-            help + fmt::format("; {}: as many as take {} MiB, more than a cache", kColdRows, kColdBytes >> 20),
+            help + fmt::format("; {}: as many as take {}, more than a cache", kColdRows, size_text(kColdBytes)),
             fmt::format("1,512,{}", kColdRows)) {}
 
 std::vector<int64_t> RowsOption::rows(const NormProblem &problem) const {
@@ -132,6 +133,14 @@ std::optional<Database> DatabaseOption::open_read_only(bool quiet) const {
         return std::nullopt;
     }
     return Database::open_read_only(path());
+}
+
+DatabaseFileOption::DatabaseFileOption(CLI::App &command)
+    : option_(add_value(command, "FILE", "FILE", path_,
+                        "The database; by default the one that tune writes where no --db is given")) {}
+
+std::string DatabaseFileOption::path() const {
+    return option_->count() > 0 ? path_ : default_database_path();
 }
 
 KnownDatabases known_databases(const std::optional<Database> &own) {

@@ -107,6 +107,17 @@ private:
     CLI::Option *option_;
 };
 
+// FILE, the database that a command is about, by default default_database_path().
+class DatabaseFileOption {
+public:
+    explicit DatabaseFileOption(CLI::App &command);
+    std::string path() const;
+
+private:
+    std::string path_;
+    CLI::Option *option_;
+};
+
 // What schedules are looked up in: the user's database, if there is one, and the shipped one.
 KnownDatabases known_databases(const std::optional<Database> &own);
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "autotune/base/hardware.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/copy_kernel.h"
 #include "autotune/cli/options.h"
@@ -18,7 +19,14 @@ namespace normforge {
 namespace {
 
 struct ReportOptions {
-    std::string file;
+    explicit ReportOptions(CLI::App &command) : file(command) {
+        add_value(command, "--html", "FILE", html, "The page to write; appears when it is whole")->required();
+        add_flag(command, "--measure-copy", measure_copy,
+                 "Measure what copies of as many bytes reach, and show it beside the results of this machine and "
+                 "others of its kind");
+    }
+
+    DatabaseFileOption file;
     std::string html;
     bool measure_copy = false;
 };
@@ -43,14 +51,16 @@ void report(const ReportOptions &options) {
     if (options.html.empty()) {
         throw UsageError("--html: it is empty; allowed: the name of a file");
     }
-    const Database database = Database::open_read_only(options.file);
+    const std::string path = options.file.path();
+    const Database database = Database::open_read_only(path);
     const ReportJson data = report_data(
-        database, options.file,
+        database, path,
         options.measure_copy ? measured_copies() : [](const auto &, int64_t) { return std::optional<double>(); });
     PendingFile out(options.html);
     out.write(report_page(embedded_report_page(), data));
     out.commit();
-    print("wrote {}: {} problems, {} sessions\n", options.html, data["best"].size(), data["sessions"].size());
+    print("wrote {}: {}, {}\n", options.html, counted(std::ssize(data["best"]), "problem"),
+          counted(std::ssize(data["sessions"]), "session"));
 }
 
 }  // namespace
@@ -58,13 +68,7 @@ void report(const ReportOptions &options) {
 void add_report_command(CLI::App &program, Run &run) {
     CLI::App &command = *program.add_subcommand(
         "report", "Write a page about a tuning database: one file, which needs no network");
-    auto options = std::make_shared<ReportOptions>();
-    add_value(command, "FILE", "FILE", options->file, "The database")->required();
-    add_value(command, "--html", "FILE", options->html, "The page to write; appears when it is whole")->required();
-    add_flag(
-        command, "--measure-copy", options->measure_copy,
-        "Measure what copies of as many bytes reach, and show it beside the results of this machine and others "
-        "of its kind");
+    auto options = std::make_shared<ReportOptions>(command);
     command.footer("On it are what is best, speed by hidden size, and of each session how the search\n"
                    "went, what each knob is worth and how noisy the machine was.\n\n"
                    "Example:\n  normforge report tuning.db --html tuning.html");

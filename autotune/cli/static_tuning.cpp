@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "autotune/base/enum_text.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/shipped_database.h"
 #include "autotune/cli/standard_streams.h"
@@ -44,7 +45,7 @@ void print_text(const NormProblem &problem, const TuneReport &report, const Know
         print("  rows={:<6} {:>10.0f} cycles, heuristic {:>10.0f} cycles, {:.2f}x  {}\n", choice.rows,
               choice.nanoseconds, choice.reference_nanoseconds, 1 / choice.ratio, choice.knobs);
     }
-    print("  simulated for {}, not measured, {:.1f} s\n", cpu.name, report.seconds);
+    print("  simulated for {}, not measured, {}\n", cpu.name, time_text(report.seconds * 1e9));
     flush_output();  // the next problem takes a while
 }
 

@@ -7,6 +7,7 @@
 
 #include "autotune/base/enum_text.h"
 #include "autotune/base/hardware.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/cli/text_table.h"
 #include "schedules/target.h"
@@ -23,8 +24,8 @@ std::string count_text(const std::map<TrialStatus, int> &trials) {
 
 void print_choices(const Selection &selection) {
     for (const Choice &choice : selection.choices) {
-        print("  rows={:<6} {:>10.4g} us, heuristic {:>10.4g} us, {:.2f}x  {}\n", choice.rows,
-              choice.nanoseconds / 1e3, choice.reference_nanoseconds / 1e3, 1 / choice.ratio, choice.knobs);
+        print("  rows={:<6} {:>8}, heuristic {:>8}, {:.2f}x  {}\n", choice.rows, time_text(choice.nanoseconds),
+              time_text(choice.reference_nanoseconds), 1 / choice.ratio, choice.knobs);
     }
 }
 
@@ -33,8 +34,8 @@ namespace {
 void print_text(const NormProblem &problem, const TuneReport &report) {
     print("{}\n", to_text(problem));
     print_choices(report.selection);
-    print("  noise {:.1f} %, trials: {}, {:.1f} s{}\n", report.selection.noise * 100, count_text(report.trials),
-          report.seconds, report.cut.empty() ? "" : ", incomplete: " + report.cut);
+    print("  noise {:.1f} %, trials: {}, {}{}\n", report.selection.noise * 100, count_text(report.trials),
+          time_text(report.seconds * 1e9), report.cut.empty() ? "" : ", incomplete: " + report.cut);
     flush_output();  // the next problem takes a while
 }
 
@@ -74,11 +75,11 @@ void TuneResults::print() const {
     if (as_json_) {
         print_json(json_);
     } else if (lines_.size() > 1) {
-        std::vector<std::vector<std::string>> table = {{"problem", "best gain", "seconds", "result"}};
+        std::vector<std::vector<std::string>> table = {{"problem", "best gain", "time", "result"}};
         for (const Line &line : lines_) {
             if (line.failure.empty()) {
                 table.push_back({line.problem, fmt::format("{:.2f}x", 1 / line.best_ratio),
-                                 fmt::format("{:.1f}", line.seconds), "tuned"});
+                                 time_text(line.seconds * 1e9), "tuned"});
             } else {
                 table.push_back({line.problem, "-", "-", "failed: " + line.failure});
             }
