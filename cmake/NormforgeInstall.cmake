@@ -11,16 +11,18 @@ file(RELATIVE_PATH libraries_from_program /${CMAKE_INSTALL_BINDIR} /${private_li
 set_target_properties(normforge PROPERTIES INSTALL_RPATH $ORIGIN/${libraries_from_program})
 install(TARGETS normforge)
 install(IMPORTED_RUNTIME_ARTIFACTS Halide::Halide LIBRARY DESTINATION ${private_libraries})
-get_target_property(halide_headers Halide::Halide INTERFACE_INCLUDE_DIRECTORIES)
-# Their licence wants to go with them. The wheel keeps it beside itself.
-file(GLOB halide_licence ${halide_headers}/../../halide-*.dist-info/licenses/LICENSE.txt)
-if (halide_licence)
+# Its licence wants to go with it.
+cmake_path(SET halide_licence NORMALIZE ${Halide_DIR}/../../../share/doc/Halide/LICENSE.txt)
+if (EXISTS ${halide_licence})
     install(FILES ${halide_licence} DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.Halide.txt)
 endif ()
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/normforge.h TYPE INCLUDE)
 install(FILES $<TARGET_FILE:normforge_library_runtime> TYPE LIB RENAME libnormforge.a)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md TYPE DOC)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs TYPE DOC)
+# Those that need generated libraries and nothing else.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples TYPE DOC
+    FILES_MATCHING PATTERN *.c PATTERN *.py PATTERN cuda_driver.h PATTERN transformer_block.cpp)
 
 # find_package(normforge) in the installed tree, and in the build's.
 set(normforge_program ${CMAKE_INSTALL_BINDIR}/normforge)
@@ -52,11 +54,17 @@ install(FILES ${PROJECT_BINARY_DIR}/normforge.pc DESTINATION ${CMAKE_INSTALL_LIB
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_CONTACT "The normforge developers")
 set(CPACK_PACKAGE_VENDOR normforge)
+set(CPACK_PACKAGE_DESCRIPTION "Tunes LayerNorm and RMSNorm kernels on the machine at hand and writes them to static libraries,
+which programs link without any other dependency.")
+set(CPACK_PACKAGE_FILE_NAME
+    ${PROJECT_NAME}-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_STRIP_FILES ON)
 set(CPACK_THREADS 0)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# A compiler links what it writes, --shared too.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gcc | c-compiler, cmake, pkg-config")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS $<TARGET_FILE_DIR:Halide::Halide>)
 include(CPack)

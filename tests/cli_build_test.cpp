@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Library{"TwoTargets",
                             " --untuned --target x86-64-linux-avx2-fma-f16c,x86-64-linux,x86-64-linux",
                             {"libnorms.a", "norms.h"},
-                            "on x86-64-linux\n"}),
+                            "for x86-64-linux:\n"}),
     [](const auto &test) { return std::string(test.param.name); });
 
 TEST_P(BuildTest, WritesALibraryAndItsHeader) {
