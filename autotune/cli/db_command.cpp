@@ -136,7 +136,8 @@ void best(const DbOptions &options) {
         print("{}\n  {} ({}), {}\n  {} {}{}\n", to_text(session.problem), session.hardware.model_name,
               session.hardware_signature, session.target, is_measured ? "tuned" : "simulated", session.started,
               is_measured ? fmt::format(", noise {:.1f} %", selection.noise * 100) : ", not measured");
-        const std::string unit = is_measured ? "us" : "1000 cycles";
+        const bool has_cycles = !is_measured && session.hardware.arch != kGpuArch;
+        const std::string unit = has_cycles ? "1000 cycles" : "us";
         Table table = {{"rows", unit, "heuristic " + unit, "gain", "knobs"}};
         for (const Choice &choice : selection.choices) {
             table.push_back({fmt::format("{}", choice.rows), fmt::format("{:.4g}", choice.nanoseconds / 1e3),

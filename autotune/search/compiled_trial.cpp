@@ -2,21 +2,20 @@
 
 #include <span>
 
-#include "autotune/base/code_hash.h"
 #include "autotune/base/content_hash.h"
 
 namespace normforge {
 
-Trial compiled_trial(const KernelSpec &spec, const CompiledKernel &compiled) {
+Trial compiled_trial(const AnyKernelSpec &spec, const CompiledKernel &compiled) {
     Trial trial{};
-    trial.knobs = to_text(spec.knobs);
+    trial.knobs = knobs_text(spec);
     trial.status = compiled.status;
     trial.message = compiled.message;
     trial.compile_ms = compiled.milliseconds;
     trial.code_bytes = static_cast<int64_t>(compiled.object.size());
     trial.object_hash = content_hash(std::as_bytes(std::span(compiled.object)));
     if (compiled.status == TrialStatus::ok) {
-        trial.code_hash = code_hash(compiled.object);
+        trial.code_hash = kernel_code_hash(spec, compiled.object);
     }
     return trial;
 }

@@ -87,6 +87,10 @@ bool is_done(const TuneRequest &request, const Database &database) {
 }
 
 void require_runnable(const Halide::Target &target) {
+    if (is_cuda(target)) {
+        throw UserError(
+            "kernels for GPUs cannot be measured yet; tune --static ranks them by the model of a --device");
+    }
     const uint64_t missing = needed_cpu_features(target) & ~cpu_features();
     if (missing != 0) {
         throw UserError("target " + target_name(target) + " cannot be tuned here: this CPU lacks " +
