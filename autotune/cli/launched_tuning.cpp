@@ -193,7 +193,7 @@ bool LaunchedTuning::is_asked_for() const {
     if (command_.count("--launcher") == 0) {
         return false;
     }
-    for (const char *other : {"--static", "--cpu", "--if-missing", "--resume", "--budget"}) {
+    for (const char *other : {"--static", "--cpu", "--device", "--if-missing", "--resume", "--budget"}) {
         if (command_.count(other) > 0) {
             throw UsageError(fmt::format("--launcher excludes {}", other));
         }
@@ -207,6 +207,9 @@ bool LaunchedTuning::is_asked_for() const {
 void LaunchedTuning::run(const TuneCommand &request) const {
     using Clock = std::chrono::steady_clock;
     const Halide::Target target = request.target.target();
+    if (is_cuda(target)) {
+        throw UsageError("--launcher: GPUs are measured where normforge runs; allowed are targets of CPUs");
+    }
     Database database = Database::open(request.database);
     Json results = Json::array();
     for (const auto &[problem, rows] : request.problems) {
