@@ -29,6 +29,7 @@ struct CudaStub {
     int modules = 0;               // that are loaded
     bool copies_on_device = true;  // or copies on the device do nothing
     std::function<void(const StubLaunch &)> run;
+    std::function<float()> milliseconds = [] { return 1.0f; };  // between any two events
 };
 
 CudaStub &cuda_stub();

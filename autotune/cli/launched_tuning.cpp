@@ -130,7 +130,9 @@ TuneReport stored(const Batch &batch, const MachineReport &machine, const TuneRe
         trial.status = kernel.status;
         trial.message = kernel.message;
         trial.error_ratio = kernel.error_ratio;
-        trial.output_digest = output_digest(kernel.output_digest, batch.kernel.variants[variant].knobs);
+        trial.output_digest =
+            output_digest(kernel.output_digest,
+                          KernelSpec{request.problem, batch.kernel.variants[variant].knobs, request.target});
     }
     const int64_t session =
         begin_session(request, session_key(request, machine.hardware, trials.front().knobs), database);

@@ -9,6 +9,7 @@
 #include "autotune/cli/standard_streams.h"
 #include "autotune/database/database_path.h"
 #include "autotune/manifest/row_counts.h"
+#include "autotune/search/device_tuning.h"
 #include "schedules/gpu_knobs.h"
 #include "schedules/target.h"
 
@@ -110,7 +111,7 @@ const GpuDevice &DeviceOption::device() const {
 
 Machine DeviceOption::machine(const std::vector<Halide::Target> &targets) const {
     if (!is_given()) {
-        return {};
+        return std::ranges::any_of(targets, is_cuda) ? this_machine() : Machine();
     }
     if (std::ranges::none_of(targets, is_cuda)) {
         throw UsageError(

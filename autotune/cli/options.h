@@ -93,7 +93,8 @@ private:
 
 // For commands that look schedules up.
 inline const std::string kDeviceHelp =
-    std::string("GPU that schedules for cuda are chosen for, by default ") + kUsualGpu;
+    std::string("GPU that schedules for cuda are chosen for, by default this machine's or, without one, ") +
+    kUsualGpu;
 
 // --device, a GPU that the static model knows.
 class DeviceOption {

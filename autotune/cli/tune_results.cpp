@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "autotune/base/enum_text.h"
-#include "autotune/base/hardware.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/cli/text_table.h"
 #include "schedules/target.h"
@@ -33,6 +32,10 @@ namespace {
 void print_text(const NormProblem &problem, const TuneReport &report) {
     print("{}\n", to_text(problem));
     print_choices(report.selection);
+    for (const auto &[rows, nanoseconds] : report.copy_nanoseconds) {
+        print("  rows={:<6} {:>10.4g} us, a copy on the device that moves as many bytes\n", rows,
+              nanoseconds / 1e3);
+    }
     print("  noise {:.1f} %, trials: {}, {:.1f} s{}\n", report.selection.noise * 100, count_text(report.trials),
           report.seconds, report.cut.empty() ? "" : ", incomplete: " + report.cut);
     flush_output();  // the next problem takes a while
@@ -41,7 +44,10 @@ void print_text(const NormProblem &problem, const TuneReport &report) {
 Json report_json(const TuneRequest &request, const TuneReport &report) {
     Json json = json_of(request.problem);
     json["target"] = target_name(request.target);
-    json["hardware"] = signature(detect_hardware());
+    json["hardware"] = report.hardware;
+    for (const auto &[rows, nanoseconds] : report.copy_nanoseconds) {
+        json["copies"].push_back({{"rows", rows}, {"ns", nanoseconds}});
+    }
     json["seconds"] = report.seconds;
     json["cut"] = report.cut;
     for (const auto &[status, count] : report.trials) {

@@ -20,8 +20,8 @@ Trial compiled_trial(const AnyKernelSpec &spec, const CompiledKernel &compiled) 
     return trial;
 }
 
-std::string output_digest(const std::string &of_gate, const Knobs &knobs) {
-    return of_gate + " by " + arithmetic_text(knobs);
+std::string output_digest(const std::string &of_gate, const AnyKernelSpec &spec) {
+    return of_gate + " by " + arithmetic_text(spec);
 }
 
 }  // namespace normforge

@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <limits>
 
 #include "autotune/model/simulate_all.h"
 #include "autotune/search/compiled_trial.h"
 #include "autotune/search/generator_version.h"
+#include "autotune/search/gpu_candidates.h"
 #include "autotune/search/strategy.h"
 #include "runtime/user_error.h"
-#include "schedules/gpu_space.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
 
@@ -73,42 +71,10 @@ size_t most_gpu_candidates(Effort effort) {
     return effort == Effort::quick ? kQuick : most_candidates(effort);
 }
 
-// The heuristic's schedule, then those that the model thinks best over all these numbers of rows. One schedule is
-// to serve them all, so none is taken that has what it gains at some of them from others.
-std::vector<GpuKnobs> gpu_candidates(const TuneRequest &request, const GpuDevice &device) {
-    struct Judged {
-        double log_ratio;
-        GpuKnobs knobs;
-    };
-    const GpuKnobs reference = gpu_heuristic(request.problem);
-    const auto seconds = [&](const GpuKnobs &knobs, int64_t rows) {
-        return estimate(device, request.problem, knobs, rows).seconds();
-    };
-    std::vector<Judged> judged;
-    for (const GpuKnobs &knobs : enumerate_gpu(request.problem)) {
-        double log_ratio = 0;
-        bool loses = knobs == reference;
-        for (int64_t rows : request.rows) {
-            const double ratio = seconds(knobs, rows) / seconds(reference, rows);
-            log_ratio += std::log(ratio);
-            loses = loses || ratio > 1 + kLeastGain;
-        }
-        if (!loses) {
-            judged.push_back({log_ratio, knobs});
-        }
-    }
-    std::ranges::stable_sort(judged, {}, &Judged::log_ratio);
-    const size_t most = most_gpu_candidates(request.effort);
-    std::vector<GpuKnobs> candidates = {reference};
-    for (size_t index = 0; index < judged.size() && candidates.size() < most; index++) {
-        candidates.push_back(judged[index].knobs);
-    }
-    return candidates;
-}
-
 std::vector<Trial> estimated_trials(const TuneRequest &request, const GpuDevice &device, Progress &progress) {
     constexpr double kNanoseconds = 1e9;
-    const std::vector<GpuKnobs> candidates = gpu_candidates(request, device);
+    const std::vector<GpuKnobs> candidates = gpu_candidates(
+        device, request.problem, request.rows, most_gpu_candidates(request.effort), GpuChoice::by_model);
     std::vector<AnyKernelSpec> specs;
     for (const GpuKnobs &knobs : candidates) {
         specs.push_back(kernel_spec(request.problem, to_text(knobs), request.target));
