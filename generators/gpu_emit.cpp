@@ -17,15 +17,6 @@ GeneratorParams generator_params(const GpuKernelSpec &spec) {
             {"gpu_alignment", spec.alignment == GpuAlignment::vector ? "vector" : "value"}};
 }
 
-// Halide has no feature for newer GPUs; they take PTX for older ones.
-Halide::Target device_target() {
-    Halide::Target target = kernel_target("x86-64-linux");
-    for (const auto feature : {Halide::Target::CUDA, Halide::Target::CUDACapability80}) {
-        target.set_feature(feature);
-    }
-    return target;
-}
-
 }  // namespace
 
 std::string kernel_symbol(const GpuKernelSpec &spec) {
@@ -41,7 +32,8 @@ static void replace_all(std::string &text, const std::string &from, const std::s
 
 GpuKernel emit_cuda(const GpuKernelSpec &spec) {
     const std::string symbol = kernel_symbol(spec);
-    const Halide::Module module = lowered_module(spec.problem, generator_params(spec), device_target(), symbol);
+    const Halide::Module module =
+        lowered_module(spec.problem, generator_params(spec), kernel_target(kCudaTarget), symbol);
     std::string code = compiled(module, Halide::OutputFileType::device_code);
     // Halide names the kernel after its loop over blocks.
     const std::string directive = ".visible .entry ";
@@ -81,7 +73,7 @@ std::string emit_opencl(const GpuKernelSpec &spec) {
 }
 
 std::string emit_gpu_stmt(const GpuKernelSpec &spec) {
-    return lower(spec.problem, generator_params(spec), device_target(), kernel_symbol(spec),
+    return lower(spec.problem, generator_params(spec), kernel_target(kCudaTarget), kernel_symbol(spec),
                  Halide::OutputFileType::stmt);
 }
 

@@ -30,10 +30,11 @@ constexpr int kSparedRegisters = 32;
 constexpr double kSchedulers = 4;
 
 constexpr GpuDevice kDevices[] = {
-    {"a100", 108, 164 << 10, 2048, 2039e9, 1.41e9},  // of 80 GB
-    {"h100", 132, 228 << 10, 2048, 3350e9, 1.83e9},  // SXM
-    {"h200", 132, 228 << 10, 2048, 4800e9, 1.83e9},    {"b200", 148, 228 << 10, 2048, 8000e9, 1.85e9},
-    {"rtx4090", 128, 100 << 10, 1536, 1008e9, 2.52e9},
+    {"a100", "NVIDIA A100-SXM4-80GB", {8, 0}, 108, 164 << 10, 40 << 20, 2048, 2039e9, 1.41e9},
+    {"h100", "NVIDIA H100 80GB HBM3", {9, 0}, 132, 228 << 10, 50 << 20, 2048, 3350e9, 1.83e9},
+    {"h200", "NVIDIA H200", {9, 0}, 132, 228 << 10, 60 << 20, 2048, 4800e9, 1.83e9},
+    {"b200", "NVIDIA B200", {10, 0}, 148, 228 << 10, 126 << 20, 2048, 8000e9, 1.85e9},
+    {"rtx4090", "NVIDIA GeForce RTX 4090", {8, 9}, 128, 100 << 10, 72 << 20, 1536, 1008e9, 2.52e9},
 };
 
 int reductions(const NormProblem &problem, const GpuKnobs &knobs) {
@@ -47,15 +48,20 @@ std::span<const GpuDevice> gpu_devices() {
     return kDevices;
 }
 
-const GpuDevice &gpu_device(std::string_view name) {
+std::string gpu_names() {
     std::string names;
     for (const GpuDevice &device : kDevices) {
-        if (device.name == name) {
-            return device;
-        }
         names += (names.empty() ? "" : ", ") + std::string(device.name);
     }
-    throw UserError("no figures of a GPU '" + std::string(name) + "'; known are " + names);
+    return names;
+}
+
+const GpuDevice &gpu_device(std::string_view name) {
+    const auto *found = std::ranges::find(kDevices, name, &GpuDevice::name);
+    if (found == std::end(kDevices)) {
+        throw UserError("the static model has no GPU '" + std::string(name) + "'; known are " + gpu_names());
+    }
+    return *found;
 }
 
 int blocks_of_processor(const GpuDevice &device, const BlockNeeds &needs) {
@@ -68,33 +74,35 @@ int blocks_of_processor(const GpuDevice &device, const BlockNeeds &needs) {
     return static_cast<int>(std::max<int64_t>(1, blocks));
 }
 
-double estimated_seconds(const GpuDevice &device, const NormProblem &problem, const GpuKnobs &knobs,
-                         int64_t rows) {
+GpuEstimate estimate(const GpuDevice &device, const NormProblem &problem, const GpuKnobs &knobs, int64_t rows) {
     const BlockNeeds needs = block_needs(problem, knobs);
     const ThreadValues values = thread_values(problem, knobs);
-    const int resident = blocks_of_processor(device, needs);
+    GpuEstimate estimate{};
+    estimate.blocks_of_processor = blocks_of_processor(device, needs);
+    estimate.occupancy = estimate.blocks_of_processor * needs.threads / static_cast<double>(device.threads);
     const int64_t blocks = (rows - 1) / knobs.rows + 1;
-    const double waves = std::ceil(static_cast<double>(blocks) / (device.processors * resident));
+    const int64_t given = std::min<int64_t>(estimate.blocks_of_processor, (blocks - 1) / device.processors + 1);
+    estimate.waves = std::ceil(static_cast<double>(blocks) / (device.processors * estimate.blocks_of_processor));
 
     const double merges =
         5 * kShuffleLatency +
         (knobs.warps > 1 ? kBarrierLatency + kSharedLatency + std::log2(knobs.warps) * kShuffleLatency : 0);
     const double held = values.chunks() * values.vector;
     const double passes = reductions(problem, knobs) + 1;
-    const double warps = resident * needs.threads / static_cast<double>(kWarpThreads);
+    const double warps = static_cast<double>(given * needs.threads) / kWarpThreads;
     const double computing = passes * held * kValueCycles * std::max(1.0, warps / kSchedulers);
     // Where a row is not held, every pass waits for the memory, and where registers hold it, for nothing.
     const double reads = knobs.place == kReadTwice ? passes : 1;
     const double held_reads = knobs.place == kSharedMemory ? passes * kSharedLatency : 0;
     const double cycles =
         (reads + 1) * kMemoryLatency + held_reads + reductions(problem, knobs) * merges + computing;
-    const double moving = static_cast<double>(rows * needs.row_bytes) / device.bandwidth;
-    return std::max(moving, waves * cycles / device.clock);
+    estimate.bytes = rows * needs.row_bytes;
+    estimate.moving = static_cast<double>(estimate.bytes) / device.bandwidth;
+    estimate.waiting = estimate.waves * cycles / device.clock;
+    return estimate;
 }
 
 std::vector<GpuKnobs> ranked_schedules(const GpuDevice &device, const NormProblem &problem, int64_t rows) {
-    GpuDevice endless = device;
-    endless.bandwidth = HUGE_VAL;
     // Bytes decide most estimates: then the schedule that waits less, with wider accesses.
     struct Ranked {
         std::tuple<double, double, int> order;
@@ -102,9 +110,8 @@ std::vector<GpuKnobs> ranked_schedules(const GpuDevice &device, const NormProble
     };
     std::vector<Ranked> ranked;
     for (const GpuKnobs &knobs : enumerate_gpu(problem)) {
-        ranked.push_back({{estimated_seconds(device, problem, knobs, rows),
-                           estimated_seconds(endless, problem, knobs, rows), -knobs.access},
-                          knobs});
+        const GpuEstimate estimated = estimate(device, problem, knobs, rows);
+        ranked.push_back({{estimated.seconds(), estimated.waiting, -knobs.access}, knobs});
     }
     std::ranges::stable_sort(ranked, {}, &Ranked::order);
     std::vector<GpuKnobs> schedules;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,13 +14,19 @@ namespace normforge {
 // A GPU by its maker's figures.
 struct GpuDevice {
     const char *name;
+    const char *model_name;     // as the driver calls it
+    int compute_capability[2];  // major, minor
     int processors;
     int64_t shared_bytes;  // of a processor
+    int64_t cache_bytes;   // of the cache that all processors share
     int threads;           // of a processor, at most
     double bandwidth;      // of its memory, in bytes a second
     double clock;          // in cycles a second
 };
 std::span<const GpuDevice> gpu_devices();
+
+// "a100, h100, ..."
+std::string gpu_names();
 
 // Throws UserError for a name that is none of theirs.
 const GpuDevice &gpu_device(std::string_view name);
@@ -26,10 +34,20 @@ const GpuDevice &gpu_device(std::string_view name);
 // How many blocks of a schedule a processor should hold at once, by threads, shared memory and registers.
 int blocks_of_processor(const GpuDevice &device, const BlockNeeds &needs);
 
-// The seconds that a schedule should take, where nothing was measured: either all bytes at the memory's bandwidth,
-// or all blocks, as many at a time as the device holds, each as long as its reads, its reductions one after the
-// other, and its writes keep it waiting. To rank schedules by, no more.
-double estimated_seconds(const GpuDevice &device, const NormProblem &problem, const GpuKnobs &knobs, int64_t rows);
+// What a schedule should take, where nothing was measured: either all bytes at the memory's bandwidth, or all
+// blocks, as many at a time as the device holds, each as long as its reads, its reductions one after the other,
+// and its writes keep it waiting. To rank schedules by, no more.
+struct GpuEstimate {
+    int blocks_of_processor;
+    double occupancy;  // the part of a processor's threads that these blocks are
+    double waves;      // of such blocks, one after the other
+    int64_t bytes;     // moved
+    double moving;     // seconds, of all bytes
+    double waiting;    // seconds, of all waves
+
+    double seconds() const { return std::max(moving, waiting); }
+};
+GpuEstimate estimate(const GpuDevice &device, const NormProblem &problem, const GpuKnobs &knobs, int64_t rows);
 
 // All schedules of the problem, the fastest by that estimate first; of equal ones in the order of enumerate_gpu.
 std::vector<GpuKnobs> ranked_schedules(const GpuDevice &device, const NormProblem &problem, int64_t rows);

@@ -9,6 +9,7 @@
 
 #include "runtime/cpu_features.h"
 #include "runtime/user_error.h"
+#include "schedules/gpu_knobs.h"
 
 namespace normforge {
 
@@ -127,9 +128,19 @@ void check_vector_bits(const Target &target, const std::string &name) {
     }
 }
 
+// Halide has no feature for newer GPUs; they take PTX for older ones.
+Target cuda_target() {
+    Target target(Target::Linux, Target::X86, 64, {Target::CUDA, Target::CUDACapability80});
+    target.set_features({std::begin(kKernelFeatures), std::end(kKernelFeatures)});
+    return target;
+}
+
 }  // namespace
 
 Target kernel_target(const std::string &name) {
+    if (name == kCudaTarget) {
+        return cuda_target();
+    }
     const std::string full_name = halide_name(name);
     if (name != "host" && !Target::validate_target_string(full_name)) {
         throw UserError("unknown target '" + name + "'; allowed are host and Halide's targets, such as " +
@@ -157,11 +168,18 @@ Target kernel_target(const std::string &name) {
 }
 
 std::string target_name(const Target &target) {
+    if (is_cuda(target)) {
+        return kCudaTarget;
+    }
     Target shown = target;
     for (Target::Feature feature : kKernelFeatures) {
         shown.set_feature(feature, false);
     }
     return shown.to_string();
+}
+
+bool is_cuda(const Target &target) {
+    return target.has_feature(Target::CUDA);
 }
 
 uint64_t needed_cpu_features(const Target &target) {

@@ -7,16 +7,19 @@
 
 namespace normforge {
 
-// The target of a kernel, from its name: "host", or a Halide target such as "x86-64-linux-avx2-fma-f16c" or
-// "arm-64-linux-sve2-vector_bits_256", of which "arm-64-linux-sve2-256" is a short form, as "arm-64-linux-neon" is
-// one of "arm-64-linux". It has what every kernel is built with beside: strict_float (Halide otherwise treats
-// floats as reals), and no runtime, no asserts and no bounds queries (the C API has checked everything before).
-// Throws UserError for a name that Halide does not know, for an architecture without schedules, and for SVE
-// without a length of its registers.
+// The target of a kernel, from its name: "host", kCudaTarget of gpu_knobs.h, or a Halide target such as
+// "x86-64-linux-avx2-fma-f16c" or "arm-64-linux-sve2-vector_bits_256", of which "arm-64-linux-sve2-256" is a short
+// form, as "arm-64-linux-neon" is one of "arm-64-linux". It has what every kernel is built with beside:
+// strict_float (Halide otherwise treats floats as reals), and no runtime, no asserts and no bounds queries (the C
+// API has checked everything before). Throws UserError for a name that Halide does not know, for an architecture
+// without schedules, and for SVE without a length of its registers.
 Halide::Target kernel_target(const std::string &name);
 
 // The shortest name that gives this target again.
 std::string target_name(const Halide::Target &target);
+
+// Whether its kernels are for GPUs. What follows is of the others.
+bool is_cuda(const Halide::Target &target);
 
 // The instruction sets it needs, as bits of runtime/cpu_features.h.
 uint64_t needed_cpu_features(const Halide::Target &target);

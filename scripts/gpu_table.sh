@@ -20,7 +20,7 @@ echo '|---|---|---|---|---|---|---|'
 for op in layer_norm rms_norm; do
     for dtype in f32 f16 bf16; do
         for hidden in 32 128 256 768 1000 1024 4096 5120 8192 16384; do
-            "$program" inspect --op "$op" --dtype "$dtype" --hidden "$hidden" --emit ptx >"$folder/kernel.ptx"
+            "$program" inspect --op "$op" --dtype "$dtype" --hidden "$hidden" --untuned --emit ptx >"$folder/kernel.ptx"
             bytes=$(($(value_of 'bytes moved for a row') / hidden))
             echo "| $op $dtype $hidden | $(value_of 'threads of a block') |" \
                 "$(value_of 'bytes of shared memory, at most') | $(registers sm_80) | $(registers sm_90) |" \

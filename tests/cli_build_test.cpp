@@ -87,6 +87,22 @@ TEST_P(BuildTest, WritesALibraryAndItsHeader) {
     EXPECT_FALSE(std::filesystem::exists(folder / "default.db"));
 }
 
+// Found for the device that it was ranked for, and for others as a guess.
+TEST_F(CliTest, BuildTakesTheSchedulesOfADevice) {
+    const std::string problem = " --op rms_norm --hidden 1000 --normalised f16";  // nothing is shipped for it
+    const json ranked = run_json("tune --static --device b200 --rows 1,4096 --quiet --db {}/t.db" + problem);
+    const std::string knobs = ranked[0]["choices"][0]["knobs"];
+    EXPECT_EQ(ranked[0]["source"], "static");
+    const std::string build = "build --db {}/t.db --target cuda --name norms --out {}/out --quiet" + problem;
+    const json built = run_json(build + " --device b200");
+    EXPECT_EQ(built[0]["step"], "tuned");
+    EXPECT_PRED_FORMAT2(IsSubstring, "simulated, not measured", std::string(built[0]["source"]));
+    EXPECT_PRED_FORMAT2(IsSubstring, knobs, folder.read("out/norms.h"));
+    EXPECT_EQ(run_json(build + " --dry-run")[0]["step"], "instruction set");
+    EXPECT_EQ(run_json("db explain --db {}/t.db --target cuda --device b200" + problem)[0]["step"], "tuned");
+    EXPECT_PRED_FORMAT2(IsSubstring, "heuristic us", run("db best {}/t.db").output);
+}
+
 TEST_F(CliTest, BuildTellsAsJsonWhatItWrote) {
     const json built = run_json("build --quiet --op rms_norm --hidden 8,24 --name norms --out {}/out");
     ASSERT_EQ(built.size(), 2u);

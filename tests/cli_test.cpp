@@ -216,13 +216,21 @@ TEST_P(InspectTest, PrintsTheKernelOfTheGivenKnobs) {
 
 TEST_F(CliTest, InspectPrintsPtxWithItsKnobs) {
     const std::string command = "inspect --op layer_norm --hidden 4096 --emit ptx";
-    const Outcome outcome = run(command);
+    const Outcome outcome = run(command + " --untuned");
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
     EXPECT_EQ(outcome.errors, "");
     const std::string problem = "nf_" + symbol_name(default_problem(NF_LAYER_NORM, 4096));
     EXPECT_PRED_FORMAT2(IsSubstring, ".visible .entry " + problem, outcome.output);
     const std::string knobs = "sums=two_pass,access=16,warps=8,rows=1,place=shared_memory";
     EXPECT_PRED_FORMAT2(IsSubstring, "// " + knobs + "\n", run(command + " --knobs " + knobs).output);
+}
+
+TEST_F(CliTest, InspectRanksAGpusSchedules) {
+    const Outcome outcome =
+        run("inspect --op layer_norm --hidden 4096 --emit ranking --rows 512 --device rtx4090");
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_PRED_FORMAT2(IsSubstring, "place=shared_memory (heuristic)\n", outcome.output);
+    EXPECT_PRED_FORMAT2(IsSubstring, "# by the static model of rtx4090 at 512 rows, not measured", outcome.output);
 }
 
 TEST_F(CliTest, BenchNeedsNoDatabase) {

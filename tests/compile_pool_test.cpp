@@ -66,7 +66,8 @@ TEST(CompilePool, OfNothingIsNothing) {
 
 TEST(CompilePool, ExceptionOfTheReceiverEndsIt) {
     const auto refuse = [](size_t, const CompiledKernel &) { throw std::runtime_error("enough"); };
-    EXPECT_THROW(compile_all({example_spec(8), example_spec(16), example_spec(24)}, refuse), std::runtime_error);
+    const std::vector<KernelSpec> specs = {example_spec(8), example_spec(16), example_spec(24)};
+    EXPECT_THROW(compile_all(specs, refuse), std::runtime_error);
 }
 
 }  // namespace

@@ -8,10 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "autotune/library/cuda_entries.h"
 #include "autotune/library/library_writer.h"
+#include "autotune/search/any_kernel.h"
 #include "runtime/kernel_table.h"
 #include "runtime/user_error.h"
 #include "schedules/gpu_space.h"
+#include "schedules/target.h"
 #include "tests/cuda_stub.h"
 #include "tests/library_examples.h"
 #include "tests/temporary_folder.h"
@@ -28,6 +31,14 @@ std::vector<LibraryCudaKernel> cuda_kernels() {
         kernels.push_back({problem, gpu_heuristic(problem), "heuristic"});
     }
     return kernels;
+}
+
+// What a session's trials and the ladder know of a kernel is the code that a library has first.
+TEST(CudaEntries, BeginWithTheCodeThatWasChosen) {
+    for (const TableCudaEntry &entry : cuda_entries(cuda_kernels())) {
+        const AnyKernelSpec spec = kernel_spec(entry.problem, entry.knobs, kernel_target(kCudaTarget));
+        EXPECT_EQ(kernel_code_hash(spec, entry.codes.front().image), kernel_code_hash(spec, kernel_code(spec)));
+    }
 }
 
 class CudaLibrary : public testing::Test {

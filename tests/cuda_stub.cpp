@@ -87,7 +87,7 @@ int cuLaunchKernel(void *function, unsigned blocks_x, unsigned, unsigned, unsign
     return result;
 }
 
-// What bench/gpu and examples/cuda_streams.c call beside the runtime. Memory of the device is the program's own.
+// What measuring and examples/cuda_streams.c call beside the runtime. Memory of the device is the program's own.
 
 int cuDriverGetVersion(int *version) {
     *version = 13000;

@@ -31,6 +31,7 @@ struct CudaStub {
     std::function<void(const StubLaunch &)> run;
     // In place of run: gives what a launch does when its stream gets there.
     std::function<std::function<void()>(const StubLaunch &)> prepare;
+    std::function<float()> milliseconds = [] { return 1.0f; };  // between any two events
 };
 
 CudaStub &cuda_stub();

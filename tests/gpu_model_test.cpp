@@ -46,18 +46,30 @@ TEST(EstimatedSeconds, AreNoLessThanTheBytesNeed) {
     const double least = 16384.0 * 4096 * 8 / h200.bandwidth;
     for (const GpuKnobs &knobs : enumerate_gpu(problem)) {
         const double bytes_need = knobs.place == kReadTwice ? 1.5 * least : least;
-        EXPECT_GE(estimated_seconds(h200, problem, knobs, 16384), bytes_need) << to_text(knobs);
+        EXPECT_GE(estimate(h200, problem, knobs, 16384).seconds(), bytes_need) << to_text(knobs);
     }
-    EXPECT_DOUBLE_EQ(estimated_seconds(h200, problem, gpu_heuristic(problem), 16384), least);
+    EXPECT_DOUBLE_EQ(estimate(h200, problem, gpu_heuristic(problem), 16384).seconds(), least);
 }
 
 // One row waits as long on a device of twice the bandwidth.
 TEST(EstimatedSeconds, OfOneRowAreLatency) {
     const NormProblem problem = default_problem(NF_LAYER_NORM, 1024);
-    const double seconds = estimated_seconds(gpu_device("h100"), problem, gpu_heuristic(problem), 1);
-    EXPECT_EQ(seconds, estimated_seconds(gpu_device("h200"), problem, gpu_heuristic(problem), 1));
+    const double seconds = estimate(gpu_device("h100"), problem, gpu_heuristic(problem), 1).seconds();
+    EXPECT_EQ(seconds, estimate(gpu_device("h200"), problem, gpu_heuristic(problem), 1).seconds());
     EXPECT_GT(seconds, 0.5e-6);
     EXPECT_LT(seconds, 10e-6);
+}
+
+// Warps wait for one another only where a processor has more than it can run at once.
+TEST(EstimatedSeconds, OfOneRowAreLessThanOfAFullDevice) {
+    const GpuDevice &h200 = gpu_device("h200");
+    const NormProblem problem = default_problem(NF_RMS_NORM, 1024);
+    const GpuKnobs knobs = gpu_heuristic(problem);
+    const GpuEstimate one = estimate(h200, problem, knobs, 1);
+    const int64_t full = int64_t{h200.processors} * one.blocks_of_processor * knobs.rows;
+    EXPECT_EQ(estimate(h200, problem, knobs, full).waves, 1);
+    EXPECT_EQ(estimate(h200, problem, knobs, full + 1).waves, 2);
+    EXPECT_LT(one.waiting, estimate(h200, problem, knobs, full).waiting);
 }
 
 // But where rows are so short that only latency counts.

@@ -80,8 +80,8 @@ protected:
         const std::vector<int64_t> rows = {1, 64};
         for (size_t index = 0; index < rows.size(); index++) {
             for (const Knobs &knobs : {reference, changed(reference, entry.changes[index])}) {
-                compiled_.compile({{entry.problem, knobs, target}});
-                const std::string &object = compiled_[{entry.problem, knobs, target}].object;
+                compiled_.compile({KernelSpec{entry.problem, knobs, target}});
+                const std::string &object = compiled_[KernelSpec{entry.problem, knobs, target}].object;
                 const double ratio = knobs == reference ? 1 : 0.5;
                 Trial trial = TimedTrial{.knobs = to_text(knobs), .rows = rows[index], .ratios = {ratio, ratio}};
                 trial.object_hash = content_hash(std::as_bytes(std::span(object)));
@@ -127,9 +127,9 @@ TEST_P(StepTest, IsTakenBeforeThoseBelow) {
     EXPECT_EQ(kernel.outcomes.size(), static_cast<size_t>(step) + 1);
     EXPECT_TRUE(kernel.outcomes.back().can_serve);
     for (const ResolvedVariant &variant : kernel.variants) {
-        EXPECT_TRUE(same_problem(variant.spec.problem, problem_));
-        EXPECT_EQ(target_name(variant.spec.target), kTarget);
-        EXPECT_EQ(variant.spec.knobs.unroll, 1);
+        EXPECT_TRUE(same_problem(problem_of(variant.spec), problem_));
+        EXPECT_EQ(target_text(variant.spec), kTarget);
+        EXPECT_EQ(std::get<KernelSpec>(variant.spec).knobs.unroll, 1);
         EXPECT_FALSE(variant.object.empty());
     }
 }
@@ -164,7 +164,7 @@ TEST_F(LadderTest, LooksIntoTheUsersDatabaseFirstAtEachStep) {
     cousin.changes = {"prefetch=2", "prefetch=2"};
     store(own_, cousin);
     EXPECT_TRUE(resolved().source.starts_with("hardware family: ")) << resolved().source;
-    EXPECT_EQ(resolved().variants.front().spec.knobs.prefetch, 2);
+    EXPECT_EQ(std::get<KernelSpec>(resolved().variants.front().spec).knobs.prefetch, 2);
     store(shipped_, entry_of(LadderStep::tuned));
     EXPECT_EQ(resolved().source, "tuned, shipped: 2.00x the heuristic at 1 row, 2.00x the heuristic at 64 rows");
 }

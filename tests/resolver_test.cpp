@@ -74,7 +74,7 @@ protected:
         ASSERT_EQ(kernel.variants.size(), expected.size());
         for (size_t index = 0; index < expected.size(); index++) {
             EXPECT_EQ(kernel.variants[index].min_rows, expected[index].min_rows);
-            EXPECT_EQ(to_text(kernel.variants[index].spec.knobs), to_text(expected[index].knobs));
+            EXPECT_EQ(knobs_text(kernel.variants[index].spec), to_text(expected[index].knobs));
             EXPECT_EQ(hash_of(kernel.variants[index].object), hash_of(compile(expected[index].knobs)));
         }
     }
@@ -92,8 +92,8 @@ TEST_F(ResolverTest, TunedKernelsAreByteForByteWhatWasMeasured) {
     EXPECT_EQ(kernel.step, LadderStep::tuned);
     EXPECT_EQ(kernel.source, "tuned: the heuristic's own at 1 row, 2.00x the heuristic at 64 rows");
     ASSERT_EQ(kernel.variants.size(), 2u);
-    EXPECT_EQ(to_text(kernel.variants[0].spec.knobs), to_text(heuristic(problem_, target_)));
-    EXPECT_EQ(to_text(kernel.variants[1].spec.knobs), to_text(other_knobs()));
+    EXPECT_EQ(knobs_text(kernel.variants[0].spec), to_text(heuristic(problem_, target_)));
+    EXPECT_EQ(knobs_text(kernel.variants[1].spec), to_text(other_knobs()));
     EXPECT_EQ(kernel.variants[0].object, compile(heuristic(problem_, target_)));
     EXPECT_EQ(kernel.variants[1].object, compile(other_knobs()));
     EXPECT_EQ(kernel.variants[0].min_rows, 0);

@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 #include <string>
 
+#include "autotune/database/sqlite.h"
 #include "autotune/model/simulate_all.h"
 #include "autotune/search/model_check.h"
 #include "autotune/search/resolver.h"
 #include "runtime/user_error.h"
+#include "schedules/gpu_space.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
 #include "tests/temporary_folder.h"
@@ -67,6 +70,97 @@ TEST_F(StaticRanking, RefusesWhatTheModelDoesNotKnow) {
     EXPECT_THROW(require_rankable(forward, kernel_target("arm-64-linux-sve2-256"), cpu_), UserError);
     EXPECT_THROW(require_rankable(forward, kernel_target("x86-64-linux-sse41"), cpu_), UserError);
     EXPECT_NO_THROW(require_rankable(forward, kernel_target("arm-64-linux-neon"), cpu_));
+}
+
+class StaticGpuRanking : public testing::Test {
+protected:
+    StaticGpuRanking() {
+        Progress progress(Progress::Mode::silent);
+        report_ = rank_statically({problem_, kernel_target(kCudaTarget), {1, 512, 65536}, Effort::quick, 1},
+                                  device_, database_, progress);
+    }
+
+    ResolvedKernel resolved(const char *device) {
+        return resolve({problem_}, {kernel_target(kCudaTarget)}, {.own = &database_}, Steps::up_to_the_taken,
+                       {.gpu = hardware_of(gpu_device(device))})
+            .front();
+    }
+
+    const GpuDevice &device_ = gpu_device("b200");
+    const NormProblem problem_ = parse_problem("op=rms_norm,dtype=bf16,hidden=4096");
+    const TemporaryFolder folder_;
+    const std::string file_ = folder_ / "tuning.db";
+    Database database_ = Database::open(file_);
+    TuneReport report_;
+};
+
+TEST_F(StaticGpuRanking, StoresASessionOfTheDeviceThatSaysSo) {
+    ASSERT_EQ(database_.sessions().size(), 1u);
+    const StoredSession session = database_.sessions().front();
+    EXPECT_EQ(session.source, TimeSource::simulated);
+    EXPECT_EQ(session.hardware, hardware_of(device_));
+    EXPECT_EQ(session.target, kCudaTarget);
+    EXPECT_EQ(session.reference, to_text(gpu_heuristic(problem_)));
+    for (const Trial &trial : database_.trials(session.id)) {
+        EXPECT_EQ(trial.status, TrialStatus::ok) << trial.message;
+        EXPECT_FALSE(trial.code_hash.empty());
+        const GpuEstimate expected = estimate(device_, problem_, parse_gpu_knobs(trial.knobs), trial.rows);
+        EXPECT_DOUBLE_EQ(median_of(trial, &Sample::ns), expected.seconds() * 1e9);
+    }
+}
+
+// The one that is best over all numbers of rows, of those that lose at none: in this problem not the heuristic's.
+TEST_F(StaticGpuRanking, ChoosesOneScheduleForAllNumbersOfRows) {
+    ASSERT_EQ(report_.selection.choices.size(), 3u);
+    const std::string chosen = report_.selection.choices.front().knobs;
+    EXPECT_NE(chosen, to_text(gpu_heuristic(problem_)));
+    double product = 1;
+    for (const Choice &choice : report_.selection.choices) {
+        EXPECT_EQ(choice.knobs, chosen);
+        EXPECT_LE(choice.ratio, 1 + kLeastGain);
+        product *= choice.ratio;
+    }
+    for (const GpuKnobs &knobs : enumerate_gpu(problem_)) {
+        double other = 1;
+        bool loses = false;
+        for (const Choice &choice : report_.selection.choices) {
+            const double ns = 1e9 * estimate(device_, problem_, knobs, choice.rows).seconds();
+            loses = loses || ns > choice.reference_nanoseconds * (1 + kLeastGain);
+            other *= ns / choice.reference_nanoseconds;
+        }
+        EXPECT_TRUE(loses || product <= other * (1 + 1e-9)) << to_text(knobs);
+    }
+}
+
+TEST_F(StaticGpuRanking, IsFoundByTheLadder) {
+    const ResolvedKernel own = resolved(device_.name);
+    EXPECT_EQ(own.step, LadderStep::tuned) << own.source;
+    EXPECT_FALSE(own.is_measured);
+    ASSERT_EQ(own.variants.size(), 1u);
+    EXPECT_EQ(knobs_text(own.variants[0].spec), report_.selection.choices.front().knobs);
+    EXPECT_EQ(kernel_code_hash(own.variants[0].spec, own.variants[0].object),
+              kernel_code_hash(own.variants[0].spec, kernel_code(own.variants[0].spec)));
+    EXPECT_EQ(resolved("rtx4090").step, LadderStep::instruction_set);
+    // Nothing of a GPU is for a CPU.
+    EXPECT_EQ(resolve({problem_}, {kernel_target("x86-64-linux")}, {.own = &database_}).front().step,
+              LadderStep::heuristic);
+}
+
+// The model judged the schedule; measurements would have been of the code.
+TEST_F(StaticGpuRanking, OutlivesOtherCode) {
+    SqliteConnection(file_, SqliteConnection::Mode::read_write)
+        .execute("UPDATE artifact SET object_hash = 'other', code_hash = 'other'");
+    EXPECT_EQ(resolved(device_.name).step, LadderStep::tuned);
+    SqliteConnection(file_, SqliteConnection::Mode::read_write).execute("UPDATE session SET source = 'measured'");
+    EXPECT_PRED_FORMAT2(testing::IsSubstring, "stale", resolved(device_.name).source);
+}
+
+TEST(GpuHardware, IsAnotherForEachDevice) {
+    std::set<std::string> signatures;
+    for (const GpuDevice &device : gpu_devices()) {
+        signatures.insert(signature(hardware_of(device)));
+    }
+    EXPECT_EQ(signatures.size(), gpu_devices().size());
 }
 
 // A spec that cannot be simulated is that one's failure.

@@ -10,6 +10,7 @@
 
 #include "runtime/cpu_features.h"
 #include "runtime/user_error.h"
+#include "schedules/gpu_knobs.h"
 
 namespace normforge {
 namespace {
@@ -41,6 +42,13 @@ TEST(KernelTarget, HostRunsHere) {
     EXPECT_EQ(needed_cpu_features(host) & ~cpu_features(), 0u);
     EXPECT_EQ(needed_cpu_features(host) & bits_of({"sse41", "avx2", "avx512"}),
               cpu_features() & bits_of({"sse41", "avx2", "avx512"}));
+}
+
+TEST(KernelTarget, CudaIsForGpus) {
+    const Target cuda = kernel_target(kCudaTarget);
+    EXPECT_TRUE(is_cuda(cuda));
+    EXPECT_EQ(target_name(cuda), kCudaTarget);
+    EXPECT_FALSE(is_cuda(kernel_target("x86-64-linux")));
 }
 
 class NamedTarget : public testing::TestWithParam<std::string> {};

@@ -150,7 +150,7 @@ TEST_P(TuneTest, LeavesWhatResolveNeeds) {
     EXPECT_EQ(kernel.step, LadderStep::tuned) << kernel.source;
     for (const Choice &choice : report.selection.choices) {
         const ResolvedVariant &variant = variant_for(kernel, choice.rows);
-        EXPECT_EQ(to_text(variant.spec.knobs), choice.knobs);
+        EXPECT_EQ(knobs_text(variant.spec), choice.knobs);
         const auto trial = std::ranges::find_if(
             trials, [&](const Trial &t) { return t.knobs == choice.knobs && t.rows == choice.rows; });
         ASSERT_NE(trial, trials.end());

@@ -31,7 +31,7 @@ inline constexpr NamedValue<SessionState> kSessionStates[] = {
 // Where a session's times come from.
 enum class TimeSource {
     measured,
-    simulated,  // by the static model: samples hold cycles of the CPU, and nothing ran
+    simulated,  // by a static model: samples hold cycles of the CPU, or a GPU's nanoseconds, and nothing ran
 };
 
 inline constexpr NamedValue<TimeSource> kTimeSources[] = {

@@ -163,10 +163,13 @@ uint64_t known_features(const std::string &names) {
 
 std::string signature(const Hardware &hardware) {
     const std::string features = feature_names(hardware.features);
-    const std::string identity =
+    std::string identity =
         fmt::format("arch={},vendor={},family={},model={},features=[{}],l1d={},l2={},l3={},line={}", hardware.arch,
                     hardware.vendor, hardware.family, hardware.model, features, hardware.l1d_bytes,
                     hardware.l2_bytes, hardware.l3_bytes, hardware.line_bytes);
+    if (hardware.arch == kGpuArch) {
+        identity += fmt::format(",name={},processors={}", hardware.model_name, hardware.usable_cores);
+    }
     const std::string last_feature = features.empty() ? "base" : features.substr(features.rfind(',') + 1);
     return fmt::format("{}-{}-{}-{}-{}-{:.8}", hardware.arch, hardware.vendor, hardware.family, hardware.model,
                        last_feature, content_hash(std::as_bytes(std::span(identity))));

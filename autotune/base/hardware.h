@@ -6,9 +6,14 @@
 
 namespace normforge {
 
-// The machine that kernels are measured on. A number that the machine does not tell is 0, a text "unknown".
+// The architecture of GPUs.
+inline constexpr const char *kGpuArch = "cuda";
+
+// The machine that kernels are measured on: a CPU, or a GPU. A number that the machine does not tell is 0, a text
+// "unknown". Of a GPU, family and model are its compute capability, l1d_bytes the shared memory of a processor and
+// usable_cores its processors.
 struct Hardware {
-    std::string arch;    // "x86", "arm": as in Halide's targets
+    std::string arch;    // "x86", "arm": as in Halide's targets; or kGpuArch
     std::string vendor;  // "amd", "intel"; of others, what the CPU says; on ARM who designed the core
     std::string model_name;
     int64_t family;     // on ARM the part number, which names the core
@@ -35,7 +40,8 @@ uint64_t known_features(const std::string &names);
 
 // "x86-amd-25-17-avx512_zen4-39d352d5". Equal for machines on which a kernel measured on the one can be expected
 // to do as well on the other: vendor, family, model, instruction sets and caches. The last part is a hash of all
-// of these; of the instruction sets only the last is shown. Clock, stepping, model name and cores do not count.
+// of these; of the instruction sets only the last is shown. Clock, stepping, model name and cores do not count but
+// of GPUs, whose makers sell one model with several memories.
 std::string signature(const Hardware &hardware);
 
 }  // namespace normforge

@@ -76,9 +76,10 @@ void bench(const BenchOptions &options) {
         const NormProblem &problem = problems[index];
         for (const int64_t row_count : timed[index].rows) {
             const ResolvedVariant &reference = variant_for(untuned[index], row_count);
-            const LoadedKernel heuristic_kernel(problem, reference.object, kernel_symbol(reference.spec));
+            const LoadedKernel heuristic_kernel(problem, reference.object,
+                                                kernel_symbol(std::get<KernelSpec>(reference.spec)));
             const ResolvedVariant &variant = variant_for(tuned[index], row_count);
-            const LoadedKernel kernel(problem, variant.object, kernel_symbol(variant.spec));
+            const LoadedKernel kernel(problem, variant.object, kernel_symbol(std::get<KernelSpec>(variant.spec)));
             const TimingOperands operands(problem, row_count);
             const Figures figures = measure(problem, kernel.kernel(), heuristic_kernel.kernel(), operands);
             const double bytes = static_cast<double>(row_bytes(problem) * row_count);
@@ -87,7 +88,7 @@ void bench(const BenchOptions &options) {
                 Json json = json_of(problem);
                 json.update({{"rows", row_count},
                              {"source", tuned[index].source},
-                             {"knobs", to_text(variant.spec.knobs)},
+                             {"knobs", knobs_text(variant.spec)},
                              {"ns_per_row", figures.ns / static_cast<double>(row_count)},
                              {"gb_per_s", bytes / figures.ns},
                              {"heuristic_ns_per_row", figures.heuristic_ns / static_cast<double>(row_count)},
@@ -99,7 +100,7 @@ void bench(const BenchOptions &options) {
                       "{:.1f} GB/s\n  {} ({})\n",
                       to_text(problem), row_count, time_text(figures.ns / static_cast<double>(row_count)),
                       bytes / figures.ns, bytes / figures.heuristic_ns, 1 / figures.ratio,
-                      copied / figures.copy_ns, to_text(variant.spec.knobs), tuned[index].source);
+                      copied / figures.copy_ns, knobs_text(variant.spec), tuned[index].source);
             }
         }
     }

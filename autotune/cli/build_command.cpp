@@ -12,7 +12,6 @@
 #include "autotune/library/library_writer.h"
 #include "autotune/library/pending_file.h"
 #include "autotune/search/resolver.h"
-#include "schedules/gpu_space.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -21,7 +20,7 @@ namespace {
 
 struct BuildOptions {
     explicit BuildOptions(CLI::App &command)
-        : problems(command, ProblemOptions::Count::several), targets(command, TargetsOption::Cuda::allowed),
+        : problems(command, ProblemOptions::Count::several), targets(command), device(command, kDeviceHelp),
           db(command) {
         add_value(command, "--name", "NAME", name, "Name of the library and its header: lib<name>.a, <name>.h")
             ->required();
@@ -38,6 +37,7 @@ struct BuildOptions {
 
     ProblemOptions problems;
     TargetsOption targets;
+    DeviceOption device;
     DatabaseOption db;
     std::string name;
     std::string out;
@@ -49,31 +49,11 @@ struct BuildOptions {
     bool quiet = false;
 };
 
-// A kernel of the library, and where its schedules come from.
-struct ChosenKernel {
-    NormProblem problem;
-    std::string target;
-    LadderStep step;
-    std::string source;
-};
-
-std::vector<ChosenKernel> chosen_kernels(const std::vector<ResolvedKernel> &resolved,
-                                         const std::vector<LibraryCudaKernel> &cuda_kernels) {
-    std::vector<ChosenKernel> chosen;
-    for (const ResolvedKernel &each : resolved) {
-        chosen.push_back({each.problem, target_name(each.target), each.step, each.source});
-    }
-    for (const LibraryCudaKernel &each : cuda_kernels) {
-        chosen.push_back({each.problem, kCudaTarget, LadderStep::heuristic, each.source});
-    }
-    return chosen;
-}
-
 // Of each target.
-void print_tables(const std::vector<ChosenKernel> &kernels) {
+void print_tables(const std::vector<ResolvedKernel> &kernels) {
     std::map<std::string, std::vector<std::vector<std::string>>> tables;
-    for (const ChosenKernel &each : kernels) {
-        tables[each.target].push_back({to_text(each.problem), each.source});
+    for (const ResolvedKernel &each : kernels) {
+        tables[target_name(each.target)].push_back({to_text(each.problem), each.source});
     }
     for (const auto &[target, table] : tables) {
         print("for {}:\n", target);
@@ -82,14 +62,15 @@ void print_tables(const std::vector<ChosenKernel> &kernels) {
 }
 
 // The files are null where none were written.
-void print_kernels(const BuildOptions &options, const std::vector<ChosenKernel> &kernels,
+void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel> &kernels,
                    const LibraryFiles *files) {
     if (options.json) {
         Json all = Json::array();
-        for (const ChosenKernel &each : kernels) {
+        for (const ResolvedKernel &each : kernels) {
             Json json = json_of(each.problem);
-            json.update(
-                {{"target", each.target}, {"step", name_of(kLadderSteps, each.step)}, {"source", each.source}});
+            json.update({{"target", target_name(each.target)},
+                         {"step", name_of(kLadderSteps, each.step)},
+                         {"source", each.source}});
             if (files) {
                 json["library"] = files->library.string();
             }
@@ -132,26 +113,28 @@ void build(const BuildOptions &options) {
     if (options.out.empty()) {
         throw UsageError("--out: it is empty; allowed: a folder, . for this one");
     }
-    std::vector<LibraryCudaKernel> cuda_kernels;
-    if (options.targets.has_cuda()) {
-        for (const NormProblem &problem : problems) {
-            cuda_kernels.push_back({problem, gpu_heuristic(problem), "heuristic"});
-        }
-    }
+    const Machine machine = options.device.machine(targets);
     const std::optional<Database> database =
-        options.untuned || targets.empty() ? std::nullopt : options.db.open_read_only(options.quiet);
+        options.untuned ? std::nullopt : options.db.open_read_only(options.quiet);
     const std::vector<ResolvedKernel> resolved =
-        resolve(problems, targets, options.untuned ? KnownDatabases() : known_databases(database));
-    const std::vector<ChosenKernel> chosen = chosen_kernels(resolved, cuda_kernels);
+        resolve(problems, targets, options.untuned ? KnownDatabases() : known_databases(database),
+                Steps::up_to_the_taken, machine);
     if (options.dry_run) {
-        print_kernels(options, chosen, nullptr);
+        print_kernels(options, resolved, nullptr);
         return;
     }
     std::vector<LibraryKernel> kernels;
+    std::vector<LibraryCudaKernel> cuda_kernels;
     for (const ResolvedKernel &each : resolved) {
+        if (is_cuda(each.target)) {
+            cuda_kernels.push_back(
+                {each.problem, std::get<GpuKernelSpec>(each.variants.front().spec).knobs, each.source});
+            continue;
+        }
         LibraryKernel &kernel = kernels.emplace_back(LibraryKernel{each.problem, each.target, {}});
         for (const ResolvedVariant &variant : each.variants) {
-            kernel.variants.push_back({variant.spec.knobs, variant.min_rows, each.source, variant.object});
+            const Knobs &knobs = std::get<KernelSpec>(variant.spec).knobs;
+            kernel.variants.push_back({knobs, variant.min_rows, each.source, variant.object});
         }
     }
     const LibraryFiles files = write_library(
@@ -160,7 +143,7 @@ void build(const BuildOptions &options) {
     if (!options.depfile.empty()) {
         write_depfile(options, files.library, database.has_value());
     }
-    print_kernels(options, chosen, &files);
+    print_kernels(options, resolved, &files);
 }
 
 }  // namespace

@@ -139,8 +139,9 @@ void best(const DbOptions &options) {
         print("{}\n  {} ({}), {}\n  {} {}{}\n", to_text(session.problem), session.hardware.model_name,
               session.hardware_signature, session.target, is_measured ? "tuned" : "simulated", session.started,
               is_measured ? fmt::format(", noise {:.1f} %", selection.noise * 100) : ", not measured");
+        const bool has_cycles = !is_measured && session.hardware.arch != kGpuArch;
         const auto amount = [&](double samples) {
-            return is_measured ? time_text(samples) : fmt::format("{:.0f} cycles", samples);
+            return has_cycles ? fmt::format("{:.0f} cycles", samples) : time_text(samples);
         };
         Table table = {{"rows", "best", "heuristic", "gain", "knobs"}};
         for (const Choice &choice : selection.choices) {

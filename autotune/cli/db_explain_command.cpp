@@ -17,7 +17,8 @@ namespace {
 
 struct ExplainOptions {
     explicit ExplainOptions(CLI::App &command)
-        : problems(command, ProblemOptions::Count::several), targets(command), db(command) {
+        : problems(command, ProblemOptions::Count::several), targets(command), device(command, kDeviceHelp),
+          db(command) {
         add_value(command, "FILE", "FILE", file, "The database; by default that of --db")
             ->excludes(command.get_option("--db"));
         add_flag(command, "--json", json, kJsonHelp);
@@ -25,6 +26,7 @@ struct ExplainOptions {
 
     ProblemOptions problems;
     TargetsOption targets;
+    DeviceOption device;
     DatabaseOption db;
     std::string file;
     bool json = false;
@@ -41,7 +43,7 @@ Json kernel_json(const ResolvedKernel &kernel) {
     json["step"] = name_of(kLadderSteps, kernel.step);
     json["source"] = kernel.source;
     for (const ResolvedVariant &variant : kernel.variants) {
-        json["variants"].push_back({{"min_rows", variant.min_rows}, {"knobs", to_text(variant.spec.knobs)}});
+        json["variants"].push_back({{"min_rows", variant.min_rows}, {"knobs", knobs_text(variant.spec)}});
     }
     for (const StepOutcome &outcome : kernel.outcomes) {
         json["steps"].push_back({{"step", name_of(kLadderSteps, outcome.step)},
@@ -63,7 +65,7 @@ void print_kernel(const ResolvedKernel &kernel) {
               step_text(outcome.step, outcome.is_shipped), outcome.outcome);
     }
     for (const ResolvedVariant &variant : kernel.variants) {
-        print("  from {} rows: {}\n", variant.min_rows, to_text(variant.spec.knobs));
+        print("  from {} rows: {}\n", variant.min_rows, knobs_text(variant.spec));
     }
 }
 
@@ -73,7 +75,8 @@ void explain(const ExplainOptions &options) {
     const std::optional<Database> database =
         options.file.empty() ? options.db.open_read_only() : std::optional(Database::open_read_only(options.file));
     Json all = Json::array();
-    for (const ResolvedKernel &kernel : resolve(problems, targets, known_databases(database), Steps::all)) {
+    for (const ResolvedKernel &kernel :
+         resolve(problems, targets, known_databases(database), Steps::all, options.device.machine(targets))) {
         if (options.json) {
             all.push_back(kernel_json(kernel));
         } else {

@@ -8,6 +8,7 @@
 #include "autotune/base/enum_text.h"
 #include "autotune/base/units.h"
 #include "autotune/cli/commands.h"
+#include "autotune/cli/gpu_ranking.h"
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/standard_streams.h"
@@ -15,20 +16,25 @@
 #include "autotune/search/resolver.h"
 #include "generators/emit.h"
 #include "generators/gpu_emit.h"
-#include "schedules/gpu_space.h"
-#include "schedules/space.h"
 #include "schedules/target.h"
 
 namespace normforge {
 
 namespace {
 
-enum class InspectForm { knobs, stmt, assembly, cycles, bitcode, ptx, opencl };
+enum class InspectForm { knobs, stmt, assembly, cycles, bitcode, ptx, opencl, ranking };
 
 constexpr NamedValue<InspectForm> kInspectForms[] = {
     {"knobs", InspectForm::knobs},   {"stmt", InspectForm::stmt},       {"asm", InspectForm::assembly},
     {"cycles", InspectForm::cycles}, {"bitcode", InspectForm::bitcode}, {"ptx", InspectForm::ptx},
-    {"opencl", InspectForm::opencl}};
+    {"opencl", InspectForm::opencl}, {"ranking", InspectForm::ranking}};
+
+constexpr InspectForm kFormsOfCpus[] = {InspectForm::assembly, InspectForm::cycles, InspectForm::bitcode};
+constexpr InspectForm kFormsOfGpus[] = {InspectForm::ptx, InspectForm::opencl, InspectForm::ranking};
+
+bool is_one_of(InspectForm form, std::span<const InspectForm> forms) {
+    return std::ranges::find(forms, form) != forms.end();
+}
 
 template <typename Knobs>
 std::string help_of(std::span<const KnobOf<Knobs>> table) {
@@ -46,63 +52,75 @@ std::string help_of(std::span<const KnobOf<Knobs>> table) {
 std::string knobs_help() {
     return "The schedule: every knob once, with commas between; by default the one that build would use. The "
            "knobs:" +
-           help_of<Knobs>(knob_table()) + "\nand for ptx and opencl:" + help_of<GpuKnobs>(gpu_knob_table());
+           help_of<Knobs>(knob_table()) + "\nand for cuda:" + help_of<GpuKnobs>(gpu_knob_table());
 }
 
 struct InspectOptions {
     explicit InspectOptions(CLI::App &command)
-        : problem(command, ProblemOptions::Count::one), target(command), db(command),
-          knobs_option(add_value(command, "--knobs", "KNOBS", knobs, knobs_help())), command_(command) {
+        : problem(command, ProblemOptions::Count::one), target(command), device(command, kDeviceHelp), db(command),
+          knobs_option(add_value(command, "--knobs", "KNOBS", knobs, knobs_help())) {
         knobs_option
             ->excludes(add_value(command, "--rows", "NUMBER", rows,
-                                 "Number of rows whose schedule to take from the database"))
+                                 "Number of rows whose schedule to take from the database, or to rank for"))
             ->excludes(command.get_option("--db"));
-        add_value(command, "--emit", "FORM", form,
-                  "What to print: " + names_of(kInspectForms) +
-                      "; cycles is what each loop takes on a CPU by the static model, which runs nothing; ptx is "
-                      "for CUDA devices from compute capability 8.0 on, opencl OpenCL C");
+        add_flag(command, "--untuned", untuned, "Take the heuristic's schedule and no database")
+            ->excludes(command.get_option("--db"))
+            ->excludes(knobs_option);
+        add_value(
+            command, "--emit", "FORM", form,
+            "What to print: " + names_of(kInspectForms) +
+                "; cycles is what each loop takes on a CPU by the static model, which runs nothing; ptx is "
+                "for CUDA devices from compute capability 8.0 on, opencl OpenCL C; ranking is what the static "
+                "model makes of all schedules on a --device");
         add_value(command, "--cpu", "CPU", cpu, "The CPU of cycles, by default this machine's: " + cpu_names());
     }
 
     ProblemOptions problem;
     TargetOption target;
+    DeviceOption device;
     DatabaseOption db;
     std::string knobs;
     CLI::Option *knobs_option;
     std::string rows = "1";
+    bool untuned = false;
     std::string form = "knobs";
     std::string cpu;
-
-    // Whether an option is given that is about kernels for CPUs alone.
-    bool asks_for_cpu() const {
-        constexpr const char *kOptions[] = {"--target", "--rows", "--db"};
-        return std::ranges::any_of(kOptions, [&](const char *name) { return command_.count(name) > 0; });
-    }
-
-private:
-    const CLI::App &command_;
 };
 
+Halide::Target target_of(const InspectOptions &options, InspectForm form) {
+    const bool is_of_gpus = is_one_of(form, kFormsOfGpus);
+    if (is_of_gpus && !options.target.is_given()) {
+        return kernel_target(kCudaTarget);
+    }
+    const Halide::Target target = options.target.target();
+    if (is_of_gpus && !is_cuda(target)) {
+        throw UsageError(fmt::format("--emit: there is no {} of kernels for {}; allowed is --target {}",
+                                     options.form, target_name(target), kCudaTarget));
+    }
+    if (is_one_of(form, kFormsOfCpus) && is_cuda(target)) {
+        throw UsageError(fmt::format("--emit: there is no {} of kernels for {}; allowed are knobs, stmt and ptx",
+                                     options.form, kCudaTarget));
+    }
+    return target;
+}
+
 struct Schedule {
-    Knobs knobs;
+    AnyKernelSpec spec;
     std::string source;
 };
 
-Schedule given_schedule(const NormProblem &problem, const std::string &text, const Halide::Target &target) {
-    return parse_option("--knobs", [&]() -> Schedule {
-        const Knobs knobs = parse_knobs(text);
-        if (const std::string reason = check(problem, knobs, target); !reason.empty()) {
-            throw UserError(reason);
-        }
-        return {knobs, "given"};
-    });
-}
-
-Schedule known_schedule(const NormProblem &problem, const InspectOptions &options, const Halide::Target &target) {
+Schedule schedule_of(const NormProblem &problem, const InspectOptions &options, const Halide::Target &target) {
+    const Machine machine = options.device.machine({target});
+    if (options.knobs_option->count() > 0) {
+        return parse_option("--knobs", [&] {
+            return Schedule{kernel_spec(problem, options.knobs, target), "given"};
+        });
+    }
     const int64_t rows = parse_count("--rows", options.rows);
-    const std::optional<Database> database = options.db.open_read_only();
-    const ResolvedKernel kernel = resolve({problem}, {target}, known_databases(database)).front();
-    return {variant_for(kernel, rows).spec.knobs, kernel.source};
+    const std::optional<Database> database = options.untuned ? std::nullopt : options.db.open_read_only();
+    const KnownDatabases databases = options.untuned ? KnownDatabases() : known_databases(database);
+    const ResolvedKernel kernel = resolve({problem}, {target}, databases, Steps::up_to_the_taken, machine).front();
+    return {variant_for(kernel, rows).spec, kernel.source};
 }
 
 // A pass of the loop over rows takes a block of them.
@@ -127,24 +145,35 @@ std::string cycles_text(const KernelSpec &spec, const InspectOptions &options) {
                               cycles.first_pass, block == 1 ? "itself" : "themselves", cpu.name);
 }
 
-std::string gpu_code(const NormProblem &problem, const InspectOptions &options, InspectForm form) {
-    if (options.asks_for_cpu()) {
-        throw UsageError("--emit " + options.form +
-                         " excludes --target, --rows and --db, which are about kernels for CPUs");
+std::string ranking_text(const NormProblem &problem, const InspectOptions &options) {
+    if (options.knobs_option->count() > 0) {
+        throw UsageError("--emit: ranking is of all schedules and excludes --knobs");
     }
-    const auto emitted = [&](const GpuKnobs &knobs) {
-        return form == InspectForm::ptx ? emit_ptx({problem, knobs}) : emit_opencl({problem, knobs});
-    };
-    if (options.knobs_option->count() == 0) {
-        return emitted(gpu_heuristic(problem));
+    const GpuDevice &device = options.device.is_given() ? options.device.device() : gpu_device(kUsualGpu);
+    return gpu_ranking(device, problem, parse_count("--rows", options.rows));
+}
+
+std::string code_text(const KernelSpec &spec, InspectForm form, const InspectOptions &options) {
+    switch (form) {
+    case InspectForm::stmt:
+        return emit(spec, EmitForm::stmt);
+    case InspectForm::assembly:
+        return emit(spec, EmitForm::assembly);
+    case InspectForm::cycles:
+        return cycles_text(spec, options);
+    default:
+        break;
     }
-    return parse_option("--knobs", [&] {
-        const GpuKnobs knobs = parse_gpu_knobs(options.knobs);
-        if (const std::string reason = check(problem, knobs); !reason.empty()) {
-            throw UserError(reason);
-        }
-        return emitted(knobs);
-    });
+    if (isatty(STDOUT_FILENO)) {
+        throw UsageError("--emit: bitcode is binary data; allowed is to send it to a file or a pipe");
+    }
+    return emit(spec, EmitForm::bitcode);
+}
+
+std::string code_text(const GpuKernelSpec &spec, InspectForm form, const InspectOptions &) {
+    return form == InspectForm::stmt  ? emit_gpu_stmt(spec)
+           : form == InspectForm::ptx ? emit_ptx(spec)
+                                      : emit_opencl(spec);
 }
 
 void inspect(const InspectOptions &options) {
@@ -153,44 +182,31 @@ void inspect(const InspectOptions &options) {
         throw UsageError("--cpu is for --emit cycles");
     }
     const NormProblem problem = options.problem.only_problem();
-    if (form == InspectForm::ptx || form == InspectForm::opencl) {
-        return write_output(gpu_code(problem, options, form));
+    const Halide::Target target = target_of(options, form);
+    if (form == InspectForm::ranking) {
+        return write_output(ranking_text(problem, options));
     }
-    const Halide::Target target = options.target.target();
-    const Schedule schedule = options.knobs_option->count() == 0 ? known_schedule(problem, options, target)
-                                                                 : given_schedule(problem, options.knobs, target);
-    const KernelSpec spec{problem, schedule.knobs, target};
-    switch (form) {
-    case InspectForm::knobs:
-        return print("{}\n# {}\n", to_text(schedule.knobs), schedule.source);
-    case InspectForm::stmt:
-        return write_output(emit(spec, EmitForm::stmt));
-    case InspectForm::assembly:
-        return write_output(emit(spec, EmitForm::assembly));
-    case InspectForm::cycles:
-        return write_output(cycles_text(spec, options));
-    case InspectForm::bitcode:
-        if (isatty(STDOUT_FILENO)) {
-            throw UsageError("--emit: bitcode is binary data; allowed is to send it to a file or a pipe");
-        }
-        return write_output(emit(spec, EmitForm::bitcode));
-    case InspectForm::ptx:
-    case InspectForm::opencl:
-        break;  // have been written
+    const Schedule schedule = schedule_of(problem, options, target);
+    if (form == InspectForm::knobs) {
+        return print("{}\n# {}\n", knobs_text(schedule.spec), schedule.source);
     }
+    write_output(std::visit([&](const auto &spec) { return code_text(spec, form, options); }, schedule.spec));
 }
 
 }  // namespace
 
 void add_inspect_command(CLI::App &program, Run &run) {
     CLI::App &command = *program.add_subcommand(
-        "inspect", "Print a kernel: its knobs, Halide statement, assembly, cycles, bitcode, PTX or OpenCL C");
+        "inspect",
+        "Print a kernel: its knobs, Halide statement, assembly, cycles, bitcode, PTX or OpenCL C; or how a "
+        "static model ranks all of a GPU");
     command.footer("Examples:\n"
                    "  normforge inspect --op rms_norm --hidden 4096 --rows 512\n"
                    "  normforge inspect --op layer_norm --hidden 384 --emit asm\n"
                    "  normforge inspect --op layer_norm --hidden 4096 --target arm-64-linux-neon \\\n"
                    "      --emit cycles --cpu neoverse-n1\n"
-                   "  normforge inspect --op rms_norm --hidden 4096 --dtype bf16 --emit ptx");
+                   "  normforge inspect --op rms_norm --hidden 4096 --dtype bf16 --emit ptx\n"
+                   "  normforge inspect --op rms_norm --hidden 4096 --emit ranking --device h200");
     auto options = std::make_shared<InspectOptions>(command);
     command.callback([options, &run] { run = [options] { inspect(*options); }; });
 }

@@ -131,7 +131,9 @@ TuneReport stored(const Batch &batch, const MachineReport &machine, const TuneRe
         trial.status = kernel.status;
         trial.message = kernel.message;
         trial.error_ratio = kernel.error_ratio;
-        trial.output_digest = output_digest(kernel.output_digest, batch.kernel.variants[variant].knobs);
+        trial.output_digest =
+            output_digest(kernel.output_digest,
+                          KernelSpec{request.problem, batch.kernel.variants[variant].knobs, request.target});
     }
     const int64_t session =
         begin_session(request, session_key(request, machine.hardware, trials.front().knobs), database);
@@ -194,7 +196,7 @@ bool LaunchedTuning::is_asked_for() const {
     if (command_.count("--launcher") == 0) {
         return false;
     }
-    for (const char *other : {"--static", "--cpu", "--if-missing", "--resume", "--budget"}) {
+    for (const char *other : {"--static", "--cpu", "--device", "--if-missing", "--resume", "--budget"}) {
         if (command_.count(other) > 0) {
             throw UsageError(fmt::format("--launcher excludes {}", other));
         }
@@ -208,6 +210,9 @@ bool LaunchedTuning::is_asked_for() const {
 void LaunchedTuning::run(const TuneCommand &request) const {
     using Clock = std::chrono::steady_clock;
     const Halide::Target target = request.target.target();
+    if (is_cuda(target)) {
+        throw UsageError("--launcher: GPUs are measured where normforge runs; allowed are targets of CPUs");
+    }
     Database database = Database::open(request.database);
     Json results = Json::array();
     for (const auto &[problem, rows] : request.problems) {

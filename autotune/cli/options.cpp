@@ -10,6 +10,7 @@
 #include "autotune/cli/standard_streams.h"
 #include "autotune/database/database_path.h"
 #include "autotune/manifest/row_counts.h"
+#include "autotune/search/device_tuning.h"
 #include "schedules/gpu_knobs.h"
 #include "schedules/target.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr const char *kHost = "host";
 constexpr const char *kTargetExample =
-    "such as x86-64-linux-avx2-fma-f16c or arm-64-linux-sve2-256; host is this machine";
+    "such as x86-64-linux-avx2-fma-f16c or arm-64-linux-sve2-256; host is this machine, cuda any GPU";
 
 Halide::Target parse_target(const std::string &name) {
     return parse_option("--target", [&] { return kernel_target(name); });
@@ -79,32 +80,20 @@ std::vector<int64_t> RowsOption::rows(const NormProblem &problem) const {
     return parse_option("--rows", [&] { return row_counts(problem, list_.values()); });
 }
 
-TargetOption::TargetOption(CLI::App &command) : name_(kHost) {
-    add_value(command, "--target", "TARGET", name_, std::string("Halide target, ") + kTargetExample);
-}
+TargetOption::TargetOption(CLI::App &command)
+    : name_(kHost),
+      option_(add_value(command, "--target", "TARGET", name_, std::string("Halide target, ") + kTargetExample)) {}
 
 Halide::Target TargetOption::target() const {
     return parse_target(name_);
 }
 
-TargetsOption::TargetsOption(CLI::App &command, Cuda cuda)
-    : cuda_(cuda),
-      list_(command, "--target", "LIST",
-            std::string("Halide targets, ") + kTargetExample +
-                (cuda == Cuda::allowed ? fmt::format("; {}: GPUs, beside or alone", kCudaTarget) : ""),
-            kHost) {}
-
-bool TargetsOption::has_cuda() const {
-    const std::vector<std::string> names = list_.values();
-    return cuda_ == Cuda::allowed && std::ranges::find(names, kCudaTarget) != names.end();
-}
+TargetsOption::TargetsOption(CLI::App &command)
+    : list_(command, "--target", "LIST", std::string("Halide targets, ") + kTargetExample, kHost) {}
 
 std::vector<Halide::Target> TargetsOption::targets() const {
     std::vector<Halide::Target> targets;
     for (const std::string &name : list_.values()) {
-        if (cuda_ == Cuda::allowed && name == kCudaTarget) {
-            continue;
-        }
         const Halide::Target target = parse_target(name);
         // By name: Halide's own comparison leaves the length of registers out.
         if (std::ranges::find(targets, target_name(target), target_name) == targets.end()) {
@@ -112,6 +101,24 @@ std::vector<Halide::Target> TargetsOption::targets() const {
         }
     }
     return targets;
+}
+
+DeviceOption::DeviceOption(CLI::App &command, const std::string &help)
+    : option_(add_value(command, "--device", "GPU", name_, help + ": " + gpu_names())) {}
+
+const GpuDevice &DeviceOption::device() const {
+    return *parse_option("--device", [&] { return &gpu_device(name_); });
+}
+
+Machine DeviceOption::machine(const std::vector<Halide::Target> &targets) const {
+    if (!is_given()) {
+        return std::ranges::any_of(targets, is_cuda) ? this_machine() : Machine();
+    }
+    if (std::ranges::none_of(targets, is_cuda)) {
+        throw UsageError(
+            fmt::format("--device: it is for kernels of the --target {}, which is not given", kCudaTarget));
+    }
+    return {.gpu = hardware_of(device())};
 }
 
 DatabaseOption::DatabaseOption(CLI::App &command)

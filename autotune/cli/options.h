@@ -73,23 +73,43 @@ private:
 class TargetOption {
 public:
     explicit TargetOption(CLI::App &command);
+    bool is_given() const { return option_->count() > 0; }
     Halide::Target target() const;
 
 private:
     std::string name_;
+    CLI::Option *option_;
 };
 
 // --target, a list.
 class TargetsOption {
 public:
-    enum class Cuda { refused, allowed };
-    explicit TargetsOption(CLI::App &command, Cuda cuda = Cuda::refused);
-    std::vector<Halide::Target> targets() const;  // of CPUs, in the order given, without repeats
-    bool has_cuda() const;
+    explicit TargetsOption(CLI::App &command);
+    std::vector<Halide::Target> targets() const;  // in the order given, without repeats
 
 private:
-    Cuda cuda_;
     ListOption list_;
+};
+
+// For commands that look schedules up.
+inline const std::string kDeviceHelp =
+    std::string("GPU that schedules for cuda are chosen for, by default this machine's or, without one, ") +
+    kUsualGpu;
+
+// --device, a GPU that the static model knows.
+class DeviceOption {
+public:
+    // The help ends with the names.
+    DeviceOption(CLI::App &command, const std::string &help);
+    bool is_given() const { return option_->count() > 0; }
+    const GpuDevice &device() const;  // of one that is given
+
+    // To choose schedules for. Throws UsageError for a device where none of the targets is for GPUs.
+    Machine machine(const std::vector<Halide::Target> &targets) const;
+
+private:
+    std::string name_;
+    CLI::Option *option_;
 };
 
 // --db, by default default_database_path().

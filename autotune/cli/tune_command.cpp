@@ -21,9 +21,11 @@
 #include "autotune/cli/time_budget.h"
 #include "autotune/cli/tune_results.h"
 #include "autotune/manifest/shard.h"
+#include "autotune/search/device_tuning.h"
 #include "autotune/search/resolver.h"
 #include "autotune/search/seeds.h"
 #include "autotune/search/tuner.h"
+#include "schedules/target.h"
 
 namespace normforge {
 
@@ -86,7 +88,8 @@ std::vector<ProblemRows> without_known(const std::vector<ProblemRows> &problems,
     const Database database = Database::open_read_only(path);
     std::vector<NormProblem> all;
     std::ranges::transform(problems, std::back_inserter(all), &ProblemRows::problem);
-    const std::vector<ResolvedKernel> kernels = resolve(all, {target}, {.own = &database});
+    const std::vector<ResolvedKernel> kernels = resolve(all, {target}, {.own = &database}, Steps::up_to_the_taken,
+                                                        is_cuda(target) ? this_machine() : Machine());
     std::vector<ProblemRows> missing;
     for (size_t index = 0; index < problems.size(); index++) {
         if (kernels[index].step != LadderStep::tuned || !kernels[index].is_measured) {
@@ -164,6 +167,11 @@ void tune_problems(const TuneOptions &options) {
     TuneRequest request{{}, options.target.target(), {}, effort, command.seed};
     request.resume = options.resume;
     const TimeBudget budget = parse_option("--budget", [&] { return TimeBudget(options.budget); });
+    for (const bool given : {options.resume, !options.budget.empty()}) {
+        if (given && is_cuda(request.target)) {
+            throw UsageError(fmt::format("--target {} excludes --resume and --budget", kCudaTarget));
+        }
+    }
     require_runnable(request.target);  // before a database is made
     if (options.if_missing) {
         problems = without_known(problems, request.target, options.db.path(), options.quiet);

@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "autotune/base/enum_text.h"
-#include "autotune/base/hardware.h"
 #include "autotune/base/units.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/cli/text_table.h"
@@ -34,6 +33,9 @@ namespace {
 void print_text(const NormProblem &problem, const TuneReport &report) {
     print("{}\n", to_text(problem));
     print_choices(report.selection);
+    for (const auto &[rows, nanoseconds] : report.copy_nanoseconds) {
+        print("  rows={:<6} {}, a copy on the device that moves as many bytes\n", rows, time_text(nanoseconds));
+    }
     print("  noise {:.1f} %, trials: {}, {}{}\n", report.selection.noise * 100, count_text(report.trials),
           time_text(report.seconds * 1e9), report.cut.empty() ? "" : ", incomplete: " + report.cut);
     flush_output();  // the next problem takes a while
@@ -42,7 +44,10 @@ void print_text(const NormProblem &problem, const TuneReport &report) {
 Json report_json(const TuneRequest &request, const TuneReport &report) {
     Json json = json_of(request.problem);
     json["target"] = target_name(request.target);
-    json["hardware"] = signature(detect_hardware());
+    json["hardware"] = report.hardware;
+    for (const auto &[rows, nanoseconds] : report.copy_nanoseconds) {
+        json["copies"].push_back({{"rows", rows}, {"ns", nanoseconds}});
+    }
     json["seconds"] = report.seconds;
     json["cut"] = report.cut;
     for (const auto &[status, count] : report.trials) {

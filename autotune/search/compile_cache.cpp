@@ -2,27 +2,25 @@
 
 #include <utility>
 
-#include "schedules/target.h"
-
 namespace normforge {
 
 namespace {
 
-std::string key(const KernelSpec &spec) {
-    return to_text(spec.problem) + " " + to_text(spec.knobs) + " " + target_name(spec.target);
+std::string key(const AnyKernelSpec &spec) {
+    return to_text(problem_of(spec)) + " " + knobs_text(spec) + " " + target_text(spec);
 }
 
 }  // namespace
 
-void CompileCache::compile(const std::vector<KernelSpec> &specs) {
-    std::map<std::string, KernelSpec> missing;
-    for (const KernelSpec &spec : specs) {
+void CompileCache::compile(const std::vector<AnyKernelSpec> &specs) {
+    std::map<std::string, AnyKernelSpec> missing;
+    for (const AnyKernelSpec &spec : specs) {
         if (!kernels_.contains(key(spec))) {
             missing.emplace(key(spec), spec);
         }
     }
     std::vector<std::string> keys;
-    std::vector<KernelSpec> to_compile;
+    std::vector<AnyKernelSpec> to_compile;
     for (const auto &[name, spec] : missing) {
         keys.push_back(name);
         to_compile.push_back(spec);
@@ -31,7 +29,7 @@ void CompileCache::compile(const std::vector<KernelSpec> &specs) {
                 [&](size_t index, CompiledKernel kernel) { kernels_.emplace(keys[index], std::move(kernel)); });
 }
 
-const CompiledKernel &CompileCache::operator[](const KernelSpec &spec) const {
+const CompiledKernel &CompileCache::operator[](const AnyKernelSpec &spec) const {
     return kernels_.at(key(spec));
 }
 

@@ -12,10 +12,10 @@ namespace normforge {
 class CompileCache {
 public:
     // Compiles those that are new, in parallel.
-    void compile(const std::vector<KernelSpec> &specs);
+    void compile(const std::vector<AnyKernelSpec> &specs);
 
     // Of a spec that compile was given.
-    const CompiledKernel &operator[](const KernelSpec &spec) const;
+    const CompiledKernel &operator[](const AnyKernelSpec &spec) const;
 
 private:
     std::map<std::string, CompiledKernel> kernels_;

@@ -2,27 +2,26 @@
 
 #include <span>
 
-#include "autotune/base/code_hash.h"
 #include "autotune/base/content_hash.h"
 
 namespace normforge {
 
-Trial compiled_trial(const KernelSpec &spec, const CompiledKernel &compiled) {
+Trial compiled_trial(const AnyKernelSpec &spec, const CompiledKernel &compiled) {
     Trial trial{};
-    trial.knobs = to_text(spec.knobs);
+    trial.knobs = knobs_text(spec);
     trial.status = compiled.status;
     trial.message = compiled.message;
     trial.compile_ms = compiled.milliseconds;
     trial.code_bytes = static_cast<int64_t>(compiled.object.size());
     trial.object_hash = content_hash(std::as_bytes(std::span(compiled.object)));
     if (compiled.status == TrialStatus::ok) {
-        trial.code_hash = code_hash(compiled.object);
+        trial.code_hash = kernel_code_hash(spec, compiled.object);
     }
     return trial;
 }
 
-std::string output_digest(const std::string &of_gate, const Knobs &knobs) {
-    return of_gate + " by " + arithmetic_text(knobs);
+std::string output_digest(const std::string &of_gate, const AnyKernelSpec &spec) {
+    return of_gate + " by " + arithmetic_text(spec);
 }
 
 }  // namespace normforge

@@ -22,12 +22,10 @@ void compile_and_check(const KernelSpec &spec, const AccuracyGate &gate, const E
     send(object);
     const LoadedKernel kernel(spec.problem, object, kernel_symbol(spec));
     const AccuracyGate::Result result = gate.check(kernel.kernel());
-    send(fmt::format("{}", result.error_ratio));
-    send(result.output_digest);
-    send(result.failure);
+    send_result(result, send);
 }
 
-GatedKernel gated_kernel(const KernelSpec &spec, const ChildResult &result) {
+GatedKernel gated_kernel(const AnyKernelSpec &spec, const ChildResult &result) {
     const CompiledKernel compiled = compiled_kernel(result);
     GatedKernel kernel{compiled_trial(spec, compiled), compiled.object};
     Trial &trial = kernel.trial;
@@ -36,7 +34,7 @@ GatedKernel gated_kernel(const KernelSpec &spec, const ChildResult &result) {
     }
     if (result.messages.size() == kMessages) {
         trial.error_ratio = std::stod(result.messages[kErrorRatio]);
-        trial.output_digest = output_digest(result.messages[kDigest], spec.knobs);
+        trial.output_digest = output_digest(result.messages[kDigest], spec);
         trial.message = result.messages[kFailure];
         trial.status = trial.message.empty() ? TrialStatus::ok : TrialStatus::wrong;
     } else {
@@ -49,12 +47,26 @@ GatedKernel gated_kernel(const KernelSpec &spec, const ChildResult &result) {
 
 }  // namespace
 
+void send_result(const AccuracyGate::Result &result, const ChildProcess::Send &send) {
+    send(fmt::format("{}", result.error_ratio));
+    send(result.output_digest);
+    send(result.failure);
+}
+
 void gate_kernels(const std::vector<KernelSpec> &specs, const AccuracyGate &gate, const Emit &emit,
+                  const GatedKernelsObserver &observer) {
+    gate_kernels(
+        {specs.begin(), specs.end()},
+        [&](size_t index, const ChildProcess::Send &send) { compile_and_check(specs[index], gate, emit, send); },
+        observer);
+}
+
+void gate_kernels(const std::vector<AnyKernelSpec> &specs,
+                  const std::function<void(size_t index, const ChildProcess::Send &)> &work,
                   const GatedKernelsObserver &observer) {
     bool begun = false;
     run({.jobs = specs.size(),
-         .work = [&](size_t job,
-                     const ChildProcess::Send &send) { compile_and_check(specs[job], gate, emit, send); },
+         .work = work,
          .limits = {kCompileLimit, kGateLimit, kGateLimit, kGateLimit},
          .stop = [&] { return std::exchange(begun, true) && observer.stop(); },
          .tell = observer.tell},

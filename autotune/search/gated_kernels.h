@@ -6,8 +6,8 @@
 
 #include "autotune/base/trial.h"
 #include "autotune/measure/accuracy_gate.h"
+#include "autotune/search/any_kernel.h"
 #include "autotune/search/child_pool.h"
-#include "generators/emit.h"
 
 namespace normforge {
 
@@ -24,6 +24,13 @@ struct GatedKernelsObserver {
     MachineLock::Tell tell;
     std::function<void(const GatedKernel &)> done;
 };
+
+// Compiles each spec and runs it through the gate by `work`, in a child process of its own: it sends the code, and
+// then send_result().
+void gate_kernels(const std::vector<AnyKernelSpec> &specs,
+                  const std::function<void(size_t index, const ChildProcess::Send &)> &work,
+                  const GatedKernelsObserver &observer);
+void send_result(const AccuracyGate::Result &result, const ChildProcess::Send &send);
 
 // Compiles each spec by `emit` and runs it through the gate, both in one child process. One that crashes, hangs or
 // is wrong is a trial with its reason. They are done in any order.

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "runtime/user_error.h"
-#include "schedules/space.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -35,12 +34,30 @@ bool are_family(const Hardware &a, const Hardware &b) {
            a.l2_bytes == b.l2_bytes;
 }
 
+// None of GPUs, whose code is for all of them.
+std::optional<uint64_t> features_of_target(const Halide::Target &target) {
+    return is_cuda(target) ? std::nullopt : std::optional(needed_cpu_features(target));
+}
+
 std::optional<uint64_t> features_of_target(const std::string &target) {
     try {
-        return needed_cpu_features(kernel_target(target));
+        return features_of_target(kernel_target(target));
     } catch (const UserError &) {
         return std::nullopt;  // of a Halide that knew more
     }
+}
+
+bool needs_the_same(const std::string &stored, const Halide::Target &target) {
+    const std::optional<uint64_t> features = features_of_target(target);
+    return features ? features_of_target(stored) == features : stored == target_name(target);
+}
+
+int shared_features(const std::string &stored, const Halide::Target &target) {
+    return std::popcount(features_of_target(stored).value_or(0) & features_of_target(target).value_or(0));
+}
+
+std::string architecture(const Halide::Target &target) {
+    return is_cuda(target) ? kGpuArch : is_arm(target) ? "arm" : "x86";
 }
 
 // Of sessions in which no trial passed for some numbers of rows: what they say without these.
@@ -82,8 +99,11 @@ std::vector<std::vector<StoredSession>> groups_by_key(const std::vector<StoredSe
 
 }  // namespace
 
-Ladder::Ladder(const KnownDatabases &databases, const Hardware &hardware)
-    : hardware_(hardware), signature_(signature(hardware)) {
+const Hardware &Machine::of(const Halide::Target &target) const {
+    return is_cuda(target) ? gpu : cpu;
+}
+
+Ladder::Ladder(const KnownDatabases &databases, const Machine &machine) : machine_(machine) {
     for (const Database *database : {databases.own, databases.shipped}) {
         if (database) {
             Source &source = sources_.emplace_back(Source{database, database == databases.shipped, {}});
@@ -97,25 +117,26 @@ Ladder::Ladder(const KnownDatabases &databases, const Hardware &hardware)
 bool Ladder::is_of_step(const StoredSession &session, LadderStep step, const NormProblem &problem,
                         const Halide::Target &target) const {
     const std::string target_text = target_name(target);
+    const Hardware &hardware = machine_.of(target);
+    const std::string own_signature = signature(hardware);
     const bool is_same = same_problem(session.problem, problem);
-    const bool is_own = is_same && session.hardware_signature == signature_ && session.target == target_text;
+    const bool is_own = is_same && session.hardware_signature == own_signature && session.target == target_text;
     switch (step) {
     case LadderStep::tuned:
     case LadderStep::nearest_rows:
         return is_own;
     case LadderStep::nearest_hidden:
-        return session.hardware_signature == signature_ && session.target == target_text && !is_same &&
+        return session.hardware_signature == own_signature && session.target == target_text && !is_same &&
                is_same_but_hidden(session.problem, problem) &&
                divisibility(session.problem.hidden) == divisibility(problem.hidden) &&
                distance(session.problem, problem) <= 1;
     case LadderStep::hardware_family:
-        return is_same && session.target == target_text && session.hardware_signature != signature_ &&
-               are_family(session.hardware, hardware_);
+        return is_same && session.target == target_text && session.hardware_signature != own_signature &&
+               are_family(session.hardware, hardware);
     case LadderStep::instruction_set:
-        return is_same && !is_own && features_of_target(session.target) == needed_cpu_features(target);
+        return is_same && !is_own && needs_the_same(session.target, target);
     case LadderStep::shipped_default:
-        return is_same && session.hardware.arch == (is_arm(target) ? "arm" : "x86") &&
-               features_of_target(session.target) != needed_cpu_features(target);
+        return is_same && session.hardware.arch == architecture(target) && !needs_the_same(session.target, target);
     case LadderStep::heuristic:
         return false;
     }
@@ -135,9 +156,8 @@ std::vector<LadderEntry> Ladder::entries(LadderStep step, const NormProblem &pro
         });
         // Of equally near ones the latest.
         std::ranges::sort(sessions, std::greater(), [&](const StoredSession &session) {
-            const int shared =
-                std::popcount(features_of_target(session.target).value_or(0) & needed_cpu_features(target));
-            return std::tuple(-distance(session.problem, problem), shared, session.ended, session.uuid);
+            return std::tuple(-distance(session.problem, problem), shared_features(session.target, target),
+                              session.ended, session.uuid);
         });
         for (const std::vector<StoredSession> &group : groups_by_key(sessions)) {
             for (Decision &decision : step == LadderStep::nearest_rows ? partial_decisions(*source.database, group)
@@ -177,19 +197,16 @@ std::string step_text(LadderStep step, bool is_shipped) {
 
 std::vector<MeasuredKernel> transferred_kernels(const std::vector<MeasuredKernel> &own, const NormProblem &problem,
                                                 const Halide::Target &target) {
-    const KernelSpec &first = own.front().spec;
-    const double scale = static_cast<double>(row_bytes(first.problem)) /
+    const AnyKernelSpec &first = own.front().spec;
+    const double scale = static_cast<double>(row_bytes(problem_of(first))) /
                          static_cast<double>(row_bytes(problem));  // so that as many bytes are at work
     std::vector<MeasuredKernel> result;
     for (MeasuredKernel kernel : own) {
-        const Knobs knobs = kernel.spec.knobs;
-        if (const std::string reason = check(problem, knobs, target); !reason.empty()) {
-            throw UserError(reason);
-        }
-        if (arithmetic_text(knobs) != arithmetic_text(first.knobs)) {
+        const AnyKernelSpec spec = kernel_spec(problem, knobs_text(kernel.spec), target);
+        if (arithmetic_text(spec) != arithmetic_text(first)) {
             throw UserError("its schedules sum in several orders, which gave equal bits only there");
         }
-        kernel.spec = {problem, knobs, target};
+        kernel.spec = spec;
         kernel.min_rows = static_cast<int64_t>(std::llround(static_cast<double>(kernel.min_rows) * scale));
         if (result.empty() || kernel.min_rows > result.back().min_rows) {
             result.push_back(kernel);

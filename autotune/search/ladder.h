@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "autotune/database/database.h"
+#include "autotune/model/known_gpus.h"
 #include "autotune/search/measured_kernel.h"
 
 namespace normforge {
@@ -44,10 +45,18 @@ struct LadderEntry {
     bool is_shipped;
 };
 
+// What kernels are chosen for: those of CPUs for the one, those of GPUs for the other.
+struct Machine {
+    Hardware cpu = detect_hardware();
+    Hardware gpu = hardware_of(gpu_device(kUsualGpu));
+
+    const Hardware &of(const Halide::Target &target) const;
+};
+
 // What the databases have for a problem and target at each step but the heuristic.
 class Ladder {
 public:
-    Ladder(const KnownDatabases &databases, const Hardware &hardware);
+    Ladder(const KnownDatabases &databases, const Machine &machine);
 
     // The most suitable first; what was only simulated after all that was measured.
     std::vector<LadderEntry> entries(LadderStep step, const NormProblem &problem,
@@ -67,13 +76,12 @@ private:
     };
 
     std::vector<Source> sources_;
-    const Hardware hardware_;
-    const std::string signature_;
+    const Machine machine_;
 };
 
-// An entry's kernels for the problem and target, which may be others than its own. There is at least one. Throws
-// UserError where they cannot serve: knobs that do not fit, or that would give other bits for some numbers of rows
-// than for others.
+// An entry's kernels for the problem and target, which may be others than its own but of the same kind of machine.
+// There is at least one. Throws UserError where they cannot serve: knobs that do not fit, or that would give other
+// bits for some numbers of rows than for others.
 std::vector<MeasuredKernel> transferred_kernels(const std::vector<MeasuredKernel> &own, const NormProblem &problem,
                                                 const Halide::Target &target);
 

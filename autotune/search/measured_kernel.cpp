@@ -6,10 +6,7 @@
 #include <cmath>
 #include <span>
 
-#include "autotune/base/code_hash.h"
 #include "autotune/base/content_hash.h"
-#include "runtime/user_error.h"
-#include "schedules/space.h"
 #include "schedules/target.h"
 
 namespace normforge {
@@ -17,30 +14,29 @@ namespace normforge {
 std::vector<MeasuredKernel> measured_kernels(const Decision &decision) {
     const NormProblem &problem = decision.session.problem;
     const Halide::Target target = kernel_target(decision.session.target);
+    const bool is_of_code = decision.session.source == TimeSource::measured || !is_cuda(target);
     std::vector<MeasuredKernel> kernels;
     int64_t previous_rows = 0;
     for (const Choice &choice : decision.selection.choices) {
-        const Knobs knobs = parse_knobs(choice.knobs);
-        if (const std::string reason = check(problem, knobs, target); !reason.empty()) {
-            throw UserError(reason);
-        }
-        if (kernels.empty() || kernels.back().spec.knobs != knobs) {
+        const AnyKernelSpec spec = kernel_spec(problem, choice.knobs, target);
+        if (kernels.empty() || knobs_text(kernels.back().spec) != knobs_text(spec)) {
             const auto min_rows = static_cast<int64_t>(
                 std::ceil(std::sqrt(static_cast<double>(previous_rows) * static_cast<double>(choice.rows))));
             const auto trial = std::ranges::find_if(
                 decision.trials, [&](const Trial &t) { return t.rows == choice.rows && t.knobs == choice.knobs; });
-            kernels.push_back({{problem, knobs, target}, min_rows, trial->object_hash, trial->code_hash});
+            kernels.push_back({spec, min_rows, trial->object_hash, trial->code_hash, is_of_code});
         }
         previous_rows = choice.rows;
     }
     return kernels;
 }
 
-CodeState compare(const MeasuredKernel &measured, const std::string &object) {
-    if (content_hash(std::as_bytes(std::span(object))) == measured.object_hash) {
+CodeState compare(const MeasuredKernel &measured, const std::string &code) {
+    if (!measured.is_of_code || content_hash(std::as_bytes(std::span(code))) == measured.object_hash) {
         return CodeState::same_object;
     }
-    return code_hash(object) == measured.code_hash ? CodeState::same_code : CodeState::other_code;
+    return kernel_code_hash(measured.spec, code) == measured.code_hash ? CodeState::same_code
+                                                                       : CodeState::other_code;
 }
 
 std::string gains(const Decision &decision) {

@@ -8,10 +8,8 @@
 #include <optional>
 
 #include "autotune/base/enum_text.h"
-#include "autotune/base/hardware.h"
 #include "autotune/search/compile_cache.h"
 #include "runtime/user_error.h"
-#include "schedules/space.h"
 
 namespace normforge {
 
@@ -90,18 +88,18 @@ public:
     }
 
     // To be called when the way has ended: the heuristic's schedules, if nothing else serves.
-    std::vector<KernelSpec> specs() {
+    std::vector<AnyKernelSpec> specs() {
         if (!is_taken_) {
             std::vector<MeasuredKernel> kernels;
-            for (const RowsSchedule &schedule : heuristic_for_rows(kernel_.problem, kernel_.target)) {
-                kernels.push_back({{kernel_.problem, schedule.knobs, kernel_.target}, schedule.min_rows, "", ""});
+            for (const UntunedKernel &kernel : untuned_kernels(kernel_.problem, kernel_.target)) {
+                kernels.push_back({kernel.spec, kernel.min_rows, "", "", false});
             }
             take(LadderStep::heuristic, "heuristic: " + reason_, kernels);
         }
         if (kernel_.step == LadderStep::heuristic || steps_ == Steps::all) {
             kernel_.outcomes.push_back({LadderStep::heuristic, false, true, "not measured"});
         }
-        std::vector<KernelSpec> specs;
+        std::vector<AnyKernelSpec> specs;
         for (const ResolvedVariant &variant : kernel_.variants) {
             specs.push_back(variant.spec);
         }
@@ -112,8 +110,8 @@ public:
         for (ResolvedVariant &variant : kernel_.variants) {
             const CompiledKernel &result = compiled[variant.spec];
             if (result.status != TrialStatus::ok) {
-                throw CompileFailure(fmt::format("cannot compile {} with {}: {}", to_text(variant.spec.problem),
-                                                 to_text(variant.spec.knobs), result.message));
+                throw CompileFailure(fmt::format("cannot compile {} with {}: {}", to_text(kernel_.problem),
+                                                 knobs_text(variant.spec), result.message));
             }
             variant.object = result.object;
         }
@@ -198,8 +196,8 @@ const ResolvedVariant &variant_for(const ResolvedKernel &kernel, int64_t rows) {
 
 std::vector<ResolvedKernel> resolve(const std::vector<NormProblem> &problems,
                                     const std::vector<Halide::Target> &targets, const KnownDatabases &databases,
-                                    Steps steps) {
-    const Ladder ladder(databases, detect_hardware());
+                                    Steps steps, const Machine &machine) {
+    const Ladder ladder(databases, machine);
     std::vector<Descent> descents;
     for (const NormProblem &problem : problems) {
         for (const Halide::Target &target : targets) {
@@ -209,7 +207,7 @@ std::vector<ResolvedKernel> resolve(const std::vector<NormProblem> &problems,
     CompileCache compiled;
     while (true) {
         std::vector<Descent *> open;
-        std::vector<KernelSpec> specs;
+        std::vector<AnyKernelSpec> specs;
         for (Descent &descent : descents) {
             if (const Plan *plan = descent.next()) {
                 open.push_back(&descent);
@@ -228,7 +226,7 @@ std::vector<ResolvedKernel> resolve(const std::vector<NormProblem> &problems,
             descent->judge(compiled);
         }
     }
-    std::vector<KernelSpec> specs;
+    std::vector<AnyKernelSpec> specs;
     for (Descent &descent : descents) {
         std::ranges::copy(descent.specs(), std::back_inserter(specs));
     }

@@ -4,15 +4,14 @@
 #include <vector>
 
 #include "autotune/search/ladder.h"
-#include "generators/emit.h"
 
 namespace normforge {
 
 // A schedule compiled for a range of numbers of rows.
 struct ResolvedVariant {
-    KernelSpec spec;
-    int64_t min_rows;  // used from here up to the next variant's
-    std::string object;
+    AnyKernelSpec spec;
+    int64_t min_rows;    // used from here up to the next variant's
+    std::string object;  // or PTX
 };
 
 // What came of an entry of a step, or of the step where it has none.
@@ -37,12 +36,12 @@ struct ResolvedKernel {
 // The variant that serves so many rows.
 const ResolvedVariant &variant_for(const ResolvedKernel &kernel, int64_t rows);
 
-// Compiles the best known kernel of every problem on every target: what the highest step of the ladder has whose
-// own code is, generated anew, what was measured, else the heuristic's schedules. Throws CompileFailure where not
-// even the heuristic's can be compiled.
+// Compiles the best known kernel of every problem on every target for the machine: what the highest step of the
+// ladder has whose own code is, generated anew, what was measured, else the heuristic's schedules. Throws
+// CompileFailure where not even the heuristic's can be compiled.
 enum class Steps { up_to_the_taken, all };  // that are tried
 std::vector<ResolvedKernel> resolve(const std::vector<NormProblem> &problems,
                                     const std::vector<Halide::Target> &targets, const KnownDatabases &databases,
-                                    Steps steps = Steps::up_to_the_taken);
+                                    Steps steps = Steps::up_to_the_taken, const Machine &machine = {});
 
 }  // namespace normforge

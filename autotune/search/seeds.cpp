@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "autotune/base/hardware.h"
 #include "runtime/user_error.h"
 #include "schedules/space.h"
 
@@ -29,7 +28,7 @@ void append_legal(std::vector<Knobs> &seeds, const std::string &text, const Norm
 
 std::vector<Knobs> tuning_seeds(const KnownDatabases &databases, const NormProblem &problem,
                                 const Halide::Target &target) {
-    const Ladder ladder(databases, detect_hardware());
+    const Ladder ladder(databases, Machine());
     std::vector<Knobs> seeds;
     for (const NamedValue<LadderStep> &step : kLadderSteps) {
         if (seeds.size() == kMostSeeds) {

@@ -8,6 +8,7 @@
 #include "autotune/model/simulate_all.h"
 #include "autotune/search/compiled_trial.h"
 #include "autotune/search/generator_version.h"
+#include "autotune/search/gpu_candidates.h"
 #include "autotune/search/strategy.h"
 #include "runtime/user_error.h"
 #include "schedules/space.h"
@@ -20,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Without rows and samples.
-std::vector<Trial> compiled_trials(const std::vector<KernelSpec> &specs, Progress &progress) {
+std::vector<Trial> compiled_trials(const std::vector<AnyKernelSpec> &specs, Progress &progress) {
     std::vector<Trial> trials(specs.size());
     progress.stage("compiling", specs.size());
     compile_all(specs, [&](size_t index, const CompiledKernel &compiled) {
@@ -28,7 +29,7 @@ std::vector<Trial> compiled_trials(const std::vector<KernelSpec> &specs, Progres
         trial = compiled_trial(specs[index], compiled);
         trial.error_ratio = std::numeric_limits<double>::quiet_NaN();
         if (compiled.status == TrialStatus::ok) {
-            trial.output_digest = "unknown by " + arithmetic_text(specs[index].knobs);
+            trial.output_digest = "unknown by " + arithmetic_text(specs[index]);
         }
         progress.advance();
     });
@@ -38,7 +39,7 @@ std::vector<Trial> compiled_trials(const std::vector<KernelSpec> &specs, Progres
 // One for each spec and number of rows, the reference's first.
 std::vector<Trial> simulated_trials(const std::vector<KernelSpec> &specs, const KnownCpu &cpu,
                                     const std::vector<int64_t> &rows, Progress &progress) {
-    const std::vector<Trial> compiled = compiled_trials(specs, progress);
+    const std::vector<Trial> compiled = compiled_trials({specs.begin(), specs.end()}, progress);
     std::vector<Trial> trials;
     std::vector<double> reference;
     progress.stage("simulating", specs.size());
@@ -64,18 +65,44 @@ std::vector<Trial> simulated_trials(const std::vector<KernelSpec> &specs, const 
     return trials;
 }
 
-}  // namespace
+// How many schedules are worth compiling, where the model has judged all of them before.
+size_t most_gpu_candidates(Effort effort) {
+    constexpr size_t kQuick = 4;
+    return effort == Effort::quick ? kQuick : most_candidates(effort);
+}
 
-TuneReport rank_statically(const TuneRequest &request, const KnownCpu &cpu, Database &database,
-                           Progress &progress) {
-    require_rankable(request.problem, request.target, cpu);
-    const Clock::time_point started = Clock::now();
-    const std::vector<KernelSpec> specs =
-        first_candidates(request.problem, request.target, request.effort, request.seed, request.known);
-    const std::vector<Trial> trials = simulated_trials(specs, cpu, request.rows, progress);
-    const std::string reference = to_text(specs.front().knobs);
+std::vector<Trial> estimated_trials(const TuneRequest &request, const GpuDevice &device, Progress &progress) {
+    constexpr double kNanoseconds = 1e9;
+    const std::vector<GpuKnobs> candidates = gpu_candidates(
+        device, request.problem, request.rows, most_gpu_candidates(request.effort), GpuChoice::by_model);
+    std::vector<AnyKernelSpec> specs;
+    for (const GpuKnobs &knobs : candidates) {
+        specs.push_back(kernel_spec(request.problem, to_text(knobs), request.target));
+    }
+    const std::vector<Trial> compiled = compiled_trials(specs, progress);
+    std::vector<Trial> trials;
+    for (size_t index = 0; index < candidates.size(); index++) {
+        for (int64_t rows : request.rows) {
+            const auto nanoseconds = [&](const GpuKnobs &knobs) {
+                return kNanoseconds * estimate(device, request.problem, knobs, rows).seconds();
+            };
+            Trial &trial = trials.emplace_back(compiled[index]);
+            trial.rows = rows;
+            if (trial.status == TrialStatus::ok) {
+                trial.samples = {{0, static_cast<int>(index), 1, nanoseconds(candidates[index]),
+                                  nanoseconds(candidates.front())}};
+            }
+        }
+    }
+    return trials;
+}
+
+// The first trial is the reference's.
+TuneReport stored(const TuneRequest &request, const Hardware &hardware, const std::vector<Trial> &trials,
+                  Clock::time_point started, Database &database) {
+    const std::string &reference = trials.front().knobs;
     const int64_t session =
-        begin_session(request, session_key(request, hardware_of(cpu), reference, TimeSource::simulated), database);
+        begin_session(request, session_key(request, hardware, reference, TimeSource::simulated), database);
     TuneReport report{};
     for (const Trial &trial : trials) {
         database.add_trial(session, trial);
@@ -85,6 +112,25 @@ TuneReport rank_statically(const TuneRequest &request, const KnownCpu &cpu, Data
     database.end_session(session, SessionState::done, std::nullopt);
     report.seconds = std::chrono::duration<double>(Clock::now() - started).count();
     return report;
+}
+
+}  // namespace
+
+TuneReport rank_statically(const TuneRequest &request, const KnownCpu &cpu, Database &database,
+                           Progress &progress) {
+    require_rankable(request.problem, request.target, cpu);
+    const Clock::time_point started = Clock::now();
+    const std::vector<KernelSpec> specs =
+        first_candidates(request.problem, request.target, request.effort, request.seed, request.known);
+    const std::vector<Trial> trials = simulated_trials(specs, cpu, request.rows, progress);
+    return stored(request, hardware_of(cpu), trials, started, database);
+}
+
+TuneReport rank_statically(const TuneRequest &request, const GpuDevice &device, Database &database,
+                           Progress &progress) {
+    const Clock::time_point started = Clock::now();
+    const std::vector<Trial> trials = estimated_trials(request, device, progress);
+    return stored(request, hardware_of(device), trials, started, database);
 }
 
 void require_rankable(const NormProblem &problem, const Halide::Target &target, const KnownCpu &cpu) {

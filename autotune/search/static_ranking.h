@@ -1,6 +1,7 @@
 #pragma once
 
 #include "autotune/model/known_cpus.h"
+#include "autotune/model/known_gpus.h"
 #include "autotune/search/tuner.h"
 
 namespace normforge {
@@ -12,7 +13,13 @@ namespace normforge {
 TuneReport rank_statically(const TuneRequest &request, const KnownCpu &cpu, Database &database,
                            Progress &progress);
 
-// Throws that UserError for what cannot be ranked.
+// The same for a GPU, whose model looks at schedules and not at their code: they are compiled only to see that
+// they can be. One schedule is to serve all numbers of rows. Throws UserError for a problem that no GPU schedule
+// serves.
+TuneReport rank_statically(const TuneRequest &request, const GpuDevice &device, Database &database,
+                           Progress &progress);
+
+// Throws the first one's UserError for what cannot be ranked.
 void require_rankable(const NormProblem &problem, const Halide::Target &target, const KnownCpu &cpu);
 
 }  // namespace normforge

@@ -155,10 +155,14 @@ void Strategy::tell(const Knobs &knobs, const std::optional<std::vector<double>>
     }
 }
 
+size_t most_candidates(Effort effort) {
+    return plan_of(effort).most;
+}
+
 std::vector<KernelSpec> first_candidates(const NormProblem &problem, const Halide::Target &target, Effort effort,
                                          uint64_t seed, const std::vector<Knobs> &known) {
     std::vector<Knobs> all = candidates(problem, target, seed, known);
-    all.resize(std::min(all.size(), plan_of(effort).most));
+    all.resize(std::min(all.size(), most_candidates(effort)));
     std::vector<KernelSpec> specs;
     for (const Knobs &knobs : all) {
         specs.push_back({problem, knobs, target});

@@ -56,6 +56,9 @@ private:
     int batches_without_gain_ = -1;  // the first batch is no gain
 };
 
+// How many schedules are tried at most.
+size_t most_candidates(Effort effort);
+
 // As many as the effort allows of candidates(), for where all of them are tried at once.
 std::vector<KernelSpec> first_candidates(const NormProblem &problem, const Halide::Target &target, Effort effort,
                                          uint64_t seed, const std::vector<Knobs> &known);

@@ -5,11 +5,13 @@
 #include <algorithm>
 
 #include "autotune/measure/timing.h"
+#include "autotune/search/device_tuning.h"
 #include "autotune/search/generator_version.h"
 #include "autotune/search/tuning_run.h"
 #include "generators/codegen.h"
 #include "runtime/cpu_features.h"
 #include "runtime/user_error.h"
+#include "schedules/gpu_space.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
 
@@ -20,6 +22,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 SessionKey own_key(const TuneRequest &request) {
+    if (is_cuda(request.target)) {
+        return session_key(request, detect_gpu(), to_text(gpu_heuristic(request.problem)));
+    }
     return session_key(request, detect_hardware(), to_text(heuristic(request.problem, request.target)));
 }
 
@@ -63,8 +68,11 @@ TuneReport tune(const TuneRequest &request, Database &database, Progress &progre
         session = begin_session(request, key, database);
     }
     try {
-        TuneReport report = run_session(request, *session, database, progress);
+        TuneReport report = is_cuda(request.target)
+                                ? run_device_session(request, key.hardware, *session, database, progress)
+                                : run_session(request, *session, database, progress);
         database.end_session(*session, SessionState::done, report.selection.noise, report.cut);
+        report.hardware = signature(key.hardware);
         report.seconds = std::chrono::duration<double>(Clock::now() - started).count();
         return report;
     } catch (...) {
@@ -87,6 +95,10 @@ bool is_done(const TuneRequest &request, const Database &database) {
 }
 
 void require_runnable(const Halide::Target &target) {
+    if (is_cuda(target)) {
+        detect_gpu();
+        return;
+    }
     const uint64_t missing = needed_cpu_features(target) & ~cpu_features();
     if (missing != 0) {
         throw UserError("target " + target_name(target) + " cannot be tuned here: this CPU lacks " +

@@ -17,7 +17,7 @@ namespace normforge {
 
 struct TuneRequest {
     NormProblem problem;
-    Halide::Target target;      // from kernel_target(); this CPU must be able to run it
+    Halide::Target target;      // from kernel_target(); this CPU must be able to run it, or a GPU be here
     std::vector<int64_t> rows;  // numbers of rows to tune for
     Effort effort;
     uint64_t seed;
@@ -32,7 +32,10 @@ struct TuneReport {
     Selection selection;
     std::map<TrialStatus, int> trials;  // how many ended how
     double seconds;
-    std::string cut;  // why the search was not finished, or empty
+    std::string cut;       // why the search was not finished, or empty
+    std::string hardware;  // the signature of what it was measured on
+    // For each number of rows, of a copy on the GPU that moves as many bytes. Empty for CPUs.
+    std::map<int64_t, double> copy_nanoseconds;
 };
 
 // Tries schedules of the problem on this machine: compiles those that a Strategy proposes, holds each to the
@@ -40,13 +43,14 @@ struct TuneReport {
 // trial in the database as it ends. Candidates run in child processes; one that crashes, hangs or is wrong is a
 // trial with its reason. Schedules of equal machine code are timed once. Throws UserError for a target that this
 // CPU cannot run, std::runtime_error where the heuristic's own kernel fails, and Interrupted, with all samples
-// stored, where the process is asked to end: the session is aborted then, and can be resumed.
+// stored, where the process is asked to end: the session is aborted then, and can be resumed. Kernels for GPUs are
+// measured on the machine's first one: see device_tuning.h.
 TuneReport tune(const TuneRequest &request, Database &database, Progress &progress);
 
 // Whether the database has a session of this request that came to its end.
 bool is_done(const TuneRequest &request, const Database &database);
 
-// Throws UserError for a target that this CPU cannot run.
+// Throws UserError for a target that this CPU cannot run, and for GPUs where there is none.
 void require_runnable(const Halide::Target &target);
 
 // What a session of the request depends on, by the tools of today.

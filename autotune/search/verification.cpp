@@ -27,7 +27,7 @@ void judge(VerifiedEntry &entry, const std::vector<MeasuredKernel> &kernels, con
             lower_to(EntryState::fresh, "the same code, under other names");
             break;
         case CodeState::other_code:
-            lower_to(EntryState::stale, "other code for " + to_text(kernel.spec.knobs));
+            lower_to(EntryState::stale, "other code for " + knobs_text(kernel.spec));
             break;
         }
     }
@@ -38,7 +38,7 @@ void judge(VerifiedEntry &entry, const std::vector<MeasuredKernel> &kernels, con
 std::vector<VerifiedEntry> verify_entries(const Database &database) {
     std::vector<VerifiedEntry> entries;
     std::vector<std::vector<MeasuredKernel>> kernels;
-    std::vector<KernelSpec> specs;
+    std::vector<AnyKernelSpec> specs;
     for (const Decision &decision : best_decisions(database)) {
         VerifiedEntry &entry = entries.emplace_back(VerifiedEntry{decision.session, EntryState::fresh, ""});
         std::vector<MeasuredKernel> &own = kernels.emplace_back();

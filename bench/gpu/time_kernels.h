@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bench/gpu/cuda_device.h"
+#include "autotune/measure/cuda_device.h"
 #include "nlohmann/json.hpp"
 
 namespace normforge {

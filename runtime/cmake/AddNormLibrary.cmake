@@ -1,5 +1,5 @@
 # add_norm_library(<name> [STATIC | SHARED] OPS op ... HIDDEN size ... [DTYPES type ...] [OPTIONS option ...]
-#                  [MANIFEST file] [TARGETS target ...] [DATABASE file | UNTUNED])
+#                  [MANIFEST file] [TARGETS target ...] [DEVICE gpu] [DATABASE file | UNTUNED])
 #
 # Adds the library target <name>, with the header <name>.h: the kernels of all problems that OPS, HIDDEN, DTYPES and
 # OPTIONS name together, or MANIFEST lists. `normforge build` writes it, when the program is built and again whenever
@@ -8,7 +8,9 @@
 #
 # OPTIONS     more of `normforge build`'s options for problems, such as: --residual bf16 --sum bf16
 # TARGETS     Halide targets, all of one architecture, of which a program takes the best its CPU can run; by default
-#             this machine, when cross compiling the least that the target architecture has
+#             this machine, when cross compiling the least that the target architecture has. cuda, alone or beside
+#             them, is kernels for GPUs
+# DEVICE      the GPU that schedules for cuda are chosen for, such as h200
 # DATABASE    the tuning database; by default the one that `normforge tune` writes without --db
 # UNTUNED     the heuristic's schedules, whatever was measured
 # STATIC or SHARED is decided by BUILD_SHARED_LIBS where neither is given.
@@ -16,7 +18,7 @@ cmake_policy(PUSH)
 cmake_policy(VERSION 3.21)
 
 function(add_norm_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;UNTUNED" "MANIFEST;DATABASE" "OPS;HIDDEN;DTYPES;OPTIONS;TARGETS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;UNTUNED" "MANIFEST;DEVICE;DATABASE" "OPS;HIDDEN;DTYPES;OPTIONS;TARGETS")
     if (arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "add_norm_library(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
     endif ()
@@ -59,6 +61,9 @@ function(add_norm_library name)
     if (arg_TARGETS)
         list(JOIN arg_TARGETS "," arg_TARGETS)
         list(APPEND schedules --target ${arg_TARGETS})
+    endif ()
+    if (arg_DEVICE)
+        list(APPEND schedules --device ${arg_DEVICE})
     endif ()
 
     set(kind STATIC)

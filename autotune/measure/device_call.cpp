@@ -1,4 +1,4 @@
-#include "bench/gpu/device_call.h"
+#include "autotune/measure/device_call.h"
 
 #include <algorithm>
 

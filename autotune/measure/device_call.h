@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "bench/gpu/cuda_device.h"
+#include "autotune/measure/cuda_device.h"
 #include "runtime/norm_problem.h"
 
 namespace normforge {

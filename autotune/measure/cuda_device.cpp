@@ -1,4 +1,4 @@
-#include "bench/gpu/cuda_device.h"
+#include "autotune/measure/cuda_device.h"
 
 #include <dlfcn.h>
 
@@ -56,6 +56,7 @@ struct CudaDevice::Driver {
     Entry<int *> version{library, "cuDriverGetVersion"};
     Entry<int *, int> get_device{library, "cuDeviceGet"};
     Entry<char *, int, int> get_name{library, "cuDeviceGetName"};
+    Entry<int *, int, int> get_attribute{library, "cuDeviceGetAttribute"};
     Entry<void **, int> retain_context{library, "cuDevicePrimaryCtxRetain"};
     Entry<void *> set_context{library, "cuCtxSetCurrent"};
     Entry<> synchronize{library, "cuCtxSynchronize"};
@@ -95,6 +96,12 @@ int CudaDevice::driver_version() const {
     int version = 0;
     driver_->version(&version);
     return version;
+}
+
+int CudaDevice::attribute(int number) const {
+    int value = 0;
+    driver_->get_attribute(&value, number, device_);
+    return value;
 }
 
 char *CudaDevice::allocate(size_t bytes) const {

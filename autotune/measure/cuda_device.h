@@ -17,6 +17,7 @@ public:
 
     std::string name() const;
     int driver_version() const;
+    int attribute(int number) const;  // by the driver's numbers of them
 
     char *allocate(size_t bytes) const;
     void free(char *memory) const;

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "generators/gpu_emit.h"
+#include "runtime/kernel_table.h"
+
+namespace normforge {
+
+// Both codes of a GPU kernel, compiled, as the runtime's table has them.
+class GpuCode {
+public:
+    // Throws as emit_cuda does.
+    GpuCode(const NormProblem &problem, const GpuKnobs &knobs);
+    GpuCode(const GpuCode &) = delete;
+    GpuCode &operator=(const GpuCode &) = delete;
+
+    const nf_library &library() const { return library_; }
+
+    // Of the code that a session knows the kernel by: see any_kernel.h.
+    const std::string &ptx() const { return forms_.front().code.ptx; }
+
+private:
+    struct Form {
+        GpuKernel code;
+        std::string symbol;
+    };
+
+    std::vector<Form> forms_;
+    std::vector<nf_cuda_code> codes_;
+    nf_cuda_entry entry_{};
+    nf_library library_{};
+};
+
+// A GPU kernel, loaded into the current context. For a ChildProcess: a driver that was opened does not outlast a
+// fork.
+class LoadedGpuKernel {
+public:
+    // Throws std::runtime_error where the driver refuses the kernel. The code must outlive this.
+    explicit LoadedGpuKernel(const GpuCode &code);
+    ~LoadedGpuKernel();
+    LoadedGpuKernel(const LoadedGpuKernel &) = delete;
+    LoadedGpuKernel &operator=(const LoadedGpuKernel &) = delete;
+
+    const nf_cuda_kernel &kernel() const { return *nf_cuda_kernel_at(cuda_, 0); }
+
+private:
+    nf_cuda *cuda_ = nullptr;
+};
+
+}  // namespace normforge
