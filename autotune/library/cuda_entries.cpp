@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/user_error.h"
+#include "schedules/schedule_gpu_sums.h"
 
 namespace normforge {
 
@@ -19,6 +20,15 @@ TableCudaCode cuda_code(const GpuKernelSpec &spec) {
             kernel.launch.shared_bytes};
 }
 
+std::vector<TableCudaCode> cuda_sums(const NormProblem &problem) {
+    if (!has_gpu_sums(problem)) {
+        return {};
+    }
+    GpuKernel kernel = emit_cuda_sums(problem);
+    return {{std::move(kernel.ptx), gpu_sums_symbol(problem), std::move(kernel.launch.parameters), 1, kSumValues,
+             kernel.launch.threads_x, kernel.launch.threads_y, kernel.launch.shared_bytes}};
+}
+
 std::vector<TableCudaEntry> cuda_entries(const std::vector<LibraryCudaKernel> &kernels) {
     std::vector<TableCudaEntry> entries;
     std::set<std::string> seen;
@@ -31,6 +41,7 @@ std::vector<TableCudaEntry> cuda_entries(const std::vector<LibraryCudaKernel> &k
             entry.codes.push_back(cuda_code({kernel.problem, kernel.knobs, GpuAlignment::vector}));
         }
         entry.codes.push_back(cuda_code({kernel.problem, kernel.knobs, GpuAlignment::value}));
+        entry.sums = cuda_sums(kernel.problem);
         entries.push_back(std::move(entry));
     }
     return entries;

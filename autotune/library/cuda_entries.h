@@ -11,8 +11,12 @@ namespace normforge {
 // Compiles one code of a kernel.
 TableCudaCode cuda_code(const GpuKernelSpec &spec);
 
+// The code that adds up backward's partial sums, if the problem has some.
+std::vector<TableCudaCode> cuda_sums(const NormProblem &problem);
+
 // Compiles a library's CUDA kernels, each for whole vectors and, where vectors have more values than one, for any
-// alignment. Throws UserError for two kernels of one problem and for knobs that do not fit.
+// alignment. Throws UserError for two kernels of one
+// problem and for knobs that do not fit.
 std::vector<TableCudaEntry> cuda_entries(const std::vector<LibraryCudaKernel> &kernels);
 
 }  // namespace normforge

@@ -1,32 +1,13 @@
 #include "bench/gpu/check_kernels.h"
 
-#include <stdexcept>
+#include <exception>
 #include <string>
 
 #include "autotune/measure/accuracy_gate.h"
-#include "autotune/measure/single_kernel.h"
 #include "bench/gpu/device_call.h"
-#include "bench/gpu/kernel_bundle.h"
 #include "bench/gpu/loaded_bundle.h"
 
 namespace normforge {
-
-namespace {
-
-// What the gate calls has no argument of its own.
-const CudaDevice *current_device = nullptr;
-const LoadedBundle *current_kernel = nullptr;
-
-void run_on_device(const nf_arguments *arguments) {
-    const DeviceCall call(*current_device, current_kernel->problem(), *arguments);
-    if (const nf_status status = nf_cuda_run(current_kernel->kernel(), &call.arguments(), nullptr)) {
-        throw std::runtime_error(nf_status_message(status));
-    }
-    current_device->wait();
-    call.bring_back();
-}
-
-}  // namespace
 
 nlohmann::json check_kernels(const CudaDevice &device, const nlohmann::json &checked) {
     nlohmann::json results = nlohmann::json::array();
@@ -34,11 +15,16 @@ nlohmann::json check_kernels(const CudaDevice &device, const nlohmann::json &che
         nlohmann::json result = {{"problem", kernel.at("problem")}, {"knobs", kernel.at("knobs")}};
         try {
             const LoadedBundle loaded(kernel);
-            current_device = &device;
-            current_kernel = &loaded;
-            const SingleKernel caller(loaded.problem(), run_on_device);
-            const AccuracyGate::Result found =
-                AccuracyGate(loaded.problem(), MergedIn::f32).check(caller.kernel());
+            const auto run = [&](const nf_arguments &arguments) {
+                const int64_t workspace_bytes =
+                    nf_cuda_workspace_bytes(loaded.kernel(), arguments.rows, arguments.groups);
+                const DeviceCall call(device, loaded.problem(), arguments, workspace_bytes);
+                const nf_status status = nf_cuda_run(loaded.kernel(), &call.arguments(), nullptr);
+                device.wait();
+                call.bring_back();
+                return status;
+            };
+            const AccuracyGate::Result found = AccuracyGate(loaded.problem(), MergedIn::f32).check(run);
             result["failure"] = found.failure;
             result["error_ratio"] = found.error_ratio;
         } catch (const std::exception &error) {
