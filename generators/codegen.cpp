@@ -62,7 +62,12 @@ public:
 
     void call(llvm::Function *lowered) {
         std::vector<llvm::Value *> values;
+        bool has_counts = !kernel_.has_slices;
         for (const Operand &operand : kernel_.parameters) {
+            if (!has_counts && is_gradient(operand)) {
+                values.insert(values.end(), {builder_.getInt32(1), builder_.getInt32(0)});
+                has_counts = true;
+            }
             values.push_back(parameter(operand));
         }
         if (values.size() != lowered->arg_size()) {
@@ -95,10 +100,12 @@ private:
 
     llvm::Value *parameter(const Operand &operand) {
         switch (operand.shape) {
-        case OperandShape::rows:
+        case OperandShape::rows: {
             // Of inputs; outputs have the same layout.
+            const Dimension of_rows{rows(), int32_field(operand.offset + offsetof(nf_input, row_stride))};
             return buffer(pointer_field(operand.offset + offsetof(nf_input, data)),
-                          {hidden(), {rows(), int32_field(operand.offset + offsetof(nf_input, row_stride))}});
+                          with_slice(operand, {hidden(), of_rows}));
+        }
         case OperandShape::row_values:
             if (kernel_.has_spread_row_values) {
                 return buffer(pointer_field(operand.offset),
@@ -107,13 +114,22 @@ private:
             return buffer(pointer_field(operand.offset), {{rows(), builder_.getInt32(1)}});
         case OperandShape::vector:
             if (is_sum_over_rows(operand)) {
-                return buffer(pointer_field(operand.offset), {hidden(), {rows(), builder_.getInt32(0)}});
+                return buffer(pointer_field(operand.offset),
+                              with_slice(operand, {hidden(), {rows(), builder_.getInt32(0)}}));
             }
             return buffer(pointer_field(operand.offset), {hidden()});
         case OperandShape::number:
             return field(operand.offset, builder_.getFloatTy());
         }
         broken("unknown operand");
+    }
+
+    // The only slice has the stride of a row.
+    std::vector<Dimension> with_slice(const Operand &operand, std::vector<Dimension> dimensions) {
+        if (kernel_.has_slices && is_gradient(operand)) {
+            dimensions.push_back({builder_.getInt32(1), dimensions.back().stride});
+        }
+        return dimensions;
     }
 
     Dimension hidden() { return {builder_.getInt32(static_cast<uint32_t>(kernel_.hidden)), builder_.getInt32(1)}; }
@@ -221,7 +237,9 @@ std::unique_ptr<llvm::Module> entry_module(llvm::LLVMContext &context, const Low
         compile_for(module, *kernel.arm);
     }
     inline_into_entry(module);
-    separate_loop_choices(*module.getFunction(symbol));
+    if (!kernel.has_slices) {
+        separate_loop_choices(*module.getFunction(symbol));
+    }
     std::vector<size_t> sums;
     for (const Operand &operand : kernel.parameters) {
         if (is_sum_over_rows(operand)) {

@@ -43,6 +43,8 @@ struct LoweredKernel {
     NarrowingMeans narrowing;
     std::optional<ArmMachine> arm;       // then nothing of `narrowing` counts
     bool has_spread_row_values = false;  // values of rows are rows whose values all lie at one place
+    bool has_slices = false;  // what is written is of (value, row of a slice, slice), and two numbers come before
+                              // it: how many slices there are, and whether sums go on; here 1 and 0
 };
 
 // The LLVM stage: gives the kernel its C entry `void symbol(const nf_arguments *)`, inlines Halide's function into

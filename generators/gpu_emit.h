@@ -4,6 +4,7 @@
 
 #include "Halide.h"
 #include "generators/gpu_launch.h"
+#include "generators/lowering.h"
 #include "runtime/norm_problem.h"
 #include "schedules/gpu_knobs.h"
 
@@ -30,6 +31,16 @@ struct GpuKernel {
     GpuLaunch launch;
 };
 GpuKernel emit_cuda(const GpuKernelSpec &spec);
+
+// The kernel that adds up backward's partial sums, of problems that have some, and its name in PTX.
+bool has_gpu_sums(const NormProblem &problem);
+GpuKernel emit_cuda_sums(const NormProblem &problem);
+std::string gpu_sums_symbol(const NormProblem &problem);
+
+// Its generator is gpu_sums, with these parameters.
+GeneratorParams gpu_sums_params(const NormProblem &problem);
+
+// All kernels of a problem in one text.
 std::string emit_ptx(const GpuKernelSpec &spec);
 
 // Halide's statement, with how it would launch the kernel.

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
 #include "generators/lowering.h"
 
@@ -25,9 +26,13 @@ int64_t constant(const Expr &value) {
     return *known;
 }
 
+// What the host's variables are to the runtime, by name.
+using Meanings = std::map<std::string, nf_cuda_parameter>;
+
+// halide_cuda_run(state, name, blocks x y z, threads x y z, shared bytes, sizes, parameters, which are buffers)
 class LaunchReader : public IRVisitor {
 public:
-    LaunchReader(const LoweredFunc &host, const NormProblem &problem) : host_(host), problem_(problem) {
+    LaunchReader(const LoweredFunc &host, const Meanings &meanings) : meanings_(meanings) {
         host.body.accept(this);
     }
 
@@ -37,8 +42,6 @@ public:
 private:
     using IRVisitor::visit;
 
-    // halide_cuda_run(state, name, blocks x y z, threads x y z, shared bytes, sizes, parameters, which are
-    // buffers)
     void visit(const Call *op) override {
         if (op->name == "halide_cuda_run") {
             launches++;
@@ -67,41 +70,69 @@ private:
         if (!variable) {
             broken("a parameter is computed on the host");
         }
-        const std::vector<Operand> operands = kernel_parameters(problem_);
-        for (size_t index = 0; index < operands.size(); index++) {
-            const std::string &name = host_.args.at(index).name;
-            const auto id = static_cast<int64_t>(operands[index].id);
-            if (variable->name == name + ".buffer") {
-                return {NF_CUDA_POINTER, id};
-            }
-            if (variable->name == name && operands[index].shape == OperandShape::number) {
-                return {NF_CUDA_NUMBER, id};
-            }
-            if (variable->name == name + ".stride.1" && operands[index].shape == OperandShape::rows) {
-                return {NF_CUDA_ROW_STRIDE, id};
-            }
-            if (variable->name == name + ".extent.1" && operands[index].shape == OperandShape::rows) {
-                return {NF_CUDA_ROWS, id};
-            }
+        const auto found = meanings_.find(variable->name);
+        if (found == meanings_.end()) {
+            broken("nothing that a call has is the parameter " + variable->name);
         }
-        broken("no operand has the parameter " + variable->name);
+        return found->second;
     }
 
-    const LoweredFunc &host_;
-    const NormProblem &problem_;
+    const Meanings &meanings_;
 };
 
-}  // namespace
-
-GpuLaunch gpu_launch(const Module &module, const NormProblem &problem) {
+const LoweredFunc &only_function(const Module &module) {
     if (module.functions().size() != 1) {
         broken("not one function");
     }
-    LaunchReader reader(module.functions().front(), problem);
+    return module.functions().front();
+}
+
+GpuLaunch only_launch(const LoweredFunc &host, const Meanings &meanings) {
+    LaunchReader reader(host, meanings);
     if (reader.launches != 1) {
         broken("not one launch");
     }
     return reader.launch;
+}
+
+}  // namespace
+
+GpuLaunch gpu_launch(const Module &module, const NormProblem &problem) {
+    const LoweredFunc &host = only_function(module);
+    Meanings meanings = {{kSlicesInput, {NF_CUDA_SLICES, 0}}, {kContinuesInput, {NF_CUDA_CONTINUES, 0}}};
+    auto argument = host.args.begin();
+    for (const Operand &operand : kernel_parameters(problem)) {
+        while (argument->name == kSlicesInput || argument->name == kContinuesInput) {
+            argument++;
+        }
+        const std::string name = (argument++)->name;
+        const auto id = static_cast<int64_t>(operand.id);
+        if (operand.shape == OperandShape::number) {
+            meanings[name] = {NF_CUDA_NUMBER, id};
+            continue;
+        }
+        meanings[name + ".buffer"] = {NF_CUDA_POINTER, id};
+        if (operand.shape == OperandShape::rows) {
+            meanings[name + ".stride.1"] = {is_gradient(operand) ? NF_CUDA_SLICE_STRIDE : NF_CUDA_ROW_STRIDE, id};
+            meanings[name + ".stride.2"] = {NF_CUDA_ROW_STRIDE, id};
+            meanings[name + ".extent.1"] = {NF_CUDA_ROWS, id};
+        }
+    }
+    return only_launch(host, meanings);
+}
+
+GpuLaunch gpu_sums_launch(const Module &module, const NormProblem &problem) {
+    const LoweredFunc &host = only_function(module);
+    auto argument = host.args.begin();
+    const std::string partial_sums = (argument++)->name;
+    Meanings meanings = {{partial_sums + ".buffer", {NF_CUDA_WORKSPACE, 0}},
+                         {partial_sums + ".extent.1", {NF_CUDA_SLICES, 0}}};
+    for (const OperandId id : {OperandId::dweight, OperandId::dbias}) {
+        if (operand_type(problem, operand(id)) != NF_NONE) {
+            meanings[(argument++)->name + ".buffer"] = {NF_CUDA_POINTER, static_cast<int64_t>(id)};
+        }
+    }
+    return only_launch(host, meanings);
 }
 
 }  // namespace normforge

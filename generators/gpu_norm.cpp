@@ -1,5 +1,6 @@
 #include "generators/gpu_norm.h"
 
+#include "generators/gpu_gradient.h"
 #include "generators/gpu_reduction.h"
 #include "generators/gpu_statistics.h"
 #include "generators/norm_formulas.h"
@@ -25,7 +26,7 @@ public:
             const Func known = statistics_.known();
             const RowStatistics row = statistics_.of_row(known(gpu_.vars.l, gpu_.vars.w, r_));
             threads_.merge_largest_magnitude("y_magnitudes",
-                                             [&](const Expr &h, const Expr &i) { return y(h, row, i); });
+                                             [&](const GpuValue &value) { return y(value.h, row, value.place); });
         }
         return write();
     }
@@ -52,7 +53,7 @@ private:
         }
         Expr i = vector * dealt_.vector + k.x;
         const RowStatistics row = statistics_.of_row(known(k.z, k.w, r_));
-        Expr h = threads_.h_of(gpu_.row(k.x, k.y, k.z, k.w, r_));
+        Expr h = threads_.value_of(gpu_.row(k.x, k.y, k.z, k.w, r_), i).h;
         Expr row_scale = scales.defined() ? Expr(scales(k.z, k.w, r_)) : Expr();
         std::vector<Expr> outputs;
         const auto add = [&](OperandId id, const Expr &value) {
@@ -94,6 +95,9 @@ private:
 
 NormStages define_gpu_norm(const NormProblem &problem, const GpuKnobs &knobs, const NormInputs &inputs,
                            const ValueConversion &conversion, GpuStages &gpu) {
+    if (problem.pass == NF_BACKWARD) {
+        return define_gpu_gradient(problem, knobs, inputs, conversion, gpu);
+    }
     const NormValues values(problem, inputs, conversion);
     return GpuForward(problem, knobs, values, gpu).define();
 }

@@ -27,20 +27,52 @@ Values maximum_of(const Values &a, const Values &b) {
 GpuReduction::GpuReduction(const NormProblem &problem, const GpuKnobs &knobs, const NormValues &values,
                            GpuStages &stages)
     : norm_values_(values), stages_(stages), values_(thread_values(problem, knobs)),
-      reads_vectors_(knobs.place != kRegisters && values_.vector > 1), warps_(knobs.warps) {
+      reads_vectors_(values_.vector > 1 && (knobs.place != kRegisters || has_weighted_gradients())),
+      warps_(knobs.warps) {
     stages_.sections.emplace_back();
     const auto &[v, c, l, w, r] = stages_.vars;
     stages_.row = Func("row");
-    const Values addends = norm_values_.addends(place(v, c), r);
-    stages_.row(v, c, l, w, r) = values_.are_sums ? Tuple(norm_values_.sum_of(addends)) : Tuple(addends);
+    Values held = norm_values_.addends(place(v, c), r);
+    if (values_.are_sums) {
+        held = {norm_values_.sum_of(held)};
+    }
+    if (norm_values_.has(OperandId::dy)) {
+        held.push_back(norm_values_.stored_value(OperandId::dy, place(v, c), r));
+    }
+    stages_.row(v, c, l, w, r) = Tuple(held);
+}
+
+bool GpuReduction::has_weighted_gradients() const {
+    return norm_values_.has(OperandId::dy) && norm_values_.has(OperandId::weight);
 }
 
 Expr GpuReduction::held(const Expr &v, const Expr &c) const {
-    return h_of(stages_.row(v, c, stages_.vars.l, stages_.vars.w, stages_.vars.r));
+    return value_of(stages_.row(v, c, stages_.vars.l, stages_.vars.w, stages_.vars.r), place(v, c)).h;
 }
 
-Expr GpuReduction::h_of(const FuncRef &held) const {
-    return values_.are_sums ? Expr(held) : norm_values_.sum_of(elements(held));
+GpuValue GpuReduction::value_of(const FuncRef &held, const Expr &place) const {
+    Values values = elements(held);
+    if (has_weighted_gradients()) {
+        values.push_back(norm_values_.stored_weight(place));
+    }
+    return value_of(values, place);
+}
+
+// The weight, as it is stored, is the last of what is held.
+GpuValue GpuReduction::value_of(const Values &held, const Expr &place) const {
+    GpuValue value;
+    value.place = place;
+    Values of_h = held;
+    if (has_weighted_gradients()) {
+        value.weight = norm_values_.weight_of(of_h.back());
+        of_h.pop_back();
+    }
+    if (norm_values_.has(OperandId::dy)) {
+        value.dy = norm_values_.load(OperandId::dy, of_h.back());
+        of_h.pop_back();
+    }
+    value.h = values_.are_sums ? of_h[0] : norm_values_.sum_of(of_h);
+    return value;
 }
 
 Expr GpuReduction::place(const Expr &v, const Expr &c) const {
@@ -86,7 +118,7 @@ Func GpuReduction::known(const std::string &name, const std::function<Values()> 
 }
 
 Func GpuReduction::over_values(const std::string &name, const Terms &terms, const Combine &combine) {
-    Values zeros = terms(0.0f, 0);
+    Values zeros = terms({0.0f, 0.0f, 0.0f, 0});
     for (Expr &zero : zeros) {
         zero = cast(zero.type(), 0);
     }
@@ -108,19 +140,22 @@ void GpuReduction::update(Func f, const Terms &terms, const Combine &combine, in
         k.where(thread() < values_.tail_vectors);
     }
     ThreadUpdate added{k.x, k.y, chunks, {}};
-    Func row = stages_.row;
+    GpuValue value = value_of(stages_.row(k.x, k.y, l, w, r), place(k.x, k.y));
     if (reads_vectors_) {
         added.vector = Func(f.name() + "_vector");
-        added.vector(v, c, l, w, r) = Tuple(elements(row(v, c, l, w, r)));
-        row = added.vector;
+        Values held = elements(stages_.row(v, c, l, w, r));
+        if (has_weighted_gradients()) {
+            held.push_back(norm_values_.stored_weight(place(v, c)));
+        }
+        added.vector(v, c, l, w, r) = Tuple(held);
+        value = value_of(elements(added.vector(k.x, k.y, l, w, r)), place(k.x, k.y));
     }
-    f(l, w, r) = Tuple(combine(elements(f(l, w, r)), terms(h_of(row(k.x, k.y, l, w, r)), place(k.x, k.y))));
+    f(l, w, r) = Tuple(combine(elements(f(l, w, r)), terms(value)));
     section().values.back().updates.push_back(added);
 }
 
-Func GpuReduction::sums(const std::string &name, const std::function<Values(const Expr &h)> &terms) {
-    return over_values(
-        name, [&](const Expr &h, const Expr &) { return terms(h); }, sum_of);
+Func GpuReduction::sums(const std::string &name, const Terms &terms) {
+    return over_values(name, terms, sum_of);
 }
 
 // Afterwards every lane has the values of all `lanes` that begin at it, in turn.
@@ -151,9 +186,9 @@ void GpuReduction::merge_sums(const std::string &name, const Func &of_thread) {
     merge(name, of_thread, [](const Values &a, const Values &b, int) { return sum_of(a, b); });
 }
 
-void GpuReduction::merge_largest_magnitude(const std::string &name, const Value &value) {
-    const auto terms = [&](const Expr &h, const Expr &i) {
-        return Values{reinterpret<int32_t>(value(h, i)) & INT32_MAX};
+void GpuReduction::merge_largest_magnitude(const std::string &name, const Number &number) {
+    const auto terms = [&](const GpuValue &value) {
+        return Values{reinterpret<int32_t>(number(value)) & INT32_MAX};
     };
     merge(name, over_values(name + "_of_thread", terms, maximum_of),
           [](const Values &a, const Values &b, int) { return maximum_of(a, b); });

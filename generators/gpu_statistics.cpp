@@ -58,16 +58,17 @@ Expr GpuStatistics::reference() {
 
 void GpuStatistics::sum() {
     if (values_.has_wide_range()) {
-        threads_.merge_largest_magnitude("magnitudes", [](const Expr &h, const Expr &) { return h; });
+        threads_.merge_largest_magnitude("magnitudes", [](const GpuValue &value) { return value.h; });
     }
     if (knobs_.sums == kPlain) {
-        threads_.merge_sums("moments", threads_.sums("squares_of_thread", [this](const Expr &h) {
-            Expr value = scaled(h);
-            return Values{value * value};
+        threads_.merge_sums("moments", threads_.sums("squares_of_thread", [this](const GpuValue &value) {
+            Expr h = scaled(value.h);
+            return Values{h * h};
         }));
     } else if (knobs_.sums == kTwoPass) {
-        threads_.merge_sums(
-            "values", threads_.sums("values_of_thread", [this](const Expr &h) { return Values{scaled(h)}; }));
+        threads_.merge_sums("values", threads_.sums("values_of_thread", [this](const GpuValue &value) {
+            return Values{scaled(value.h)};
+        }));
         const Func pivot =
             threads_.known("pivot", [this] { return Values{threads_.total("values")[0] / hidden_}; });
         threads_.merge_sums("moments", moments_about(pivot));
@@ -77,8 +78,8 @@ void GpuStatistics::sum() {
 }
 
 Func GpuStatistics::moments_about(const Func &pivot) {
-    return threads_.sums("moments_of_thread", [this, pivot](const Expr &h) {
-        Expr d = scaled(h) - pivot(l_, w_, r_);
+    return threads_.sums("moments_of_thread", [this, pivot](const GpuValue &value) {
+        Expr d = scaled(value.h) - pivot(l_, w_, r_);
         return Values{d, d * d};
     });
 }

@@ -82,28 +82,36 @@ std::vector<Operand> kernel_parameters(const NormProblem &problem) {
 
 Halide::Internal::AbstractGeneratorPtr norm_generator(const NormProblem &problem, const GeneratorParams &params,
                                                       const Halide::Target &target) {
-    auto generator =
-        Halide::Internal::GeneratorRegistry::create(field_text(problem.op), Halide::GeneratorContext(target));
+    GeneratorParams all = params;
     visit_fields(problem, [&](const std::string &name, const auto &field) {
         if (name != "op") {
-            generator->set_generatorparam_value(name, field_text(field));
+            all[name] = field_text(field);
         }
     });
-    for (const auto &[name, text] : params) {
-        generator->set_generatorparam_value(name, text);
+    return generator_of(field_text(problem.op), all, target);
+}
+
+Halide::Internal::AbstractGeneratorPtr generator_of(const std::string &name, const GeneratorParams &params,
+                                                    const Halide::Target &target) {
+    auto generator = Halide::Internal::GeneratorRegistry::create(name, Halide::GeneratorContext(target));
+    for (const auto &[param, text] : params) {
+        generator->set_generatorparam_value(param, text);
     }
     return generator;
 }
 
 Halide::Module lowered_module(const NormProblem &problem, const GeneratorParams &params,
                               const Halide::Target &target, const std::string &function) {
-    const auto generator = norm_generator(problem, params, target);
+    return lowered_module(*norm_generator(problem, params, target), function);
+}
+
+Halide::Module lowered_module(Halide::Internal::AbstractGenerator &generator, const std::string &function) {
 #ifdef __SANITIZE_ADDRESS__
     // The address sanitizer follows one stack; Halide otherwise lowers on one of its own.
     Halide::set_compiler_stack_size(0);
 #endif
     try {
-        return generator->build_module(function);
+        return generator.build_module(function);
     } catch (const Halide::Error &error) {  // which is no std::exception
         throw CompileFailure(error.what());
     }

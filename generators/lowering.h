@@ -12,7 +12,7 @@
 
 namespace normforge {
 
-// The generator's own parameters, which a schedule is given by, as text.
+// Parameters of a generator, as text; a schedule is given by some of the norms'.
 using GeneratorParams = std::map<std::string, std::string>;
 
 // A problem's generator, with its parameters set.
@@ -22,6 +22,11 @@ Halide::Internal::AbstractGeneratorPtr norm_generator(const NormProblem &problem
 // What Halide makes of a problem's generator: a module with a function of that name. Throws CompileFailure.
 Halide::Module lowered_module(const NormProblem &problem, const GeneratorParams &params,
                               const Halide::Target &target, const std::string &function);
+
+// The same of any generator.
+Halide::Internal::AbstractGeneratorPtr generator_of(const std::string &name, const GeneratorParams &params,
+                                                    const Halide::Target &target);
+Halide::Module lowered_module(Halide::Internal::AbstractGenerator &generator, const std::string &function);
 
 // A module as bitcode, text or device code. Throws CompileFailure.
 std::string compiled(const Halide::Module &module, Halide::OutputFileType type);

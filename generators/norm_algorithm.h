@@ -15,6 +15,8 @@ struct NormInputs {
     std::map<OperandId, Halide::Func> funcs;
     std::map<OperandId, Halide::Expr> numbers;
     Halide::Expr rows;  // how many rows there are
+    // Of a GPU's gradients: how many slices these are, and whether the sums of former rows go on.
+    Halide::Expr slices, continues;
 };
 
 // The maths of every norm and of its gradients, once, for all targets. The arithmetic depends on two knobs: sums,

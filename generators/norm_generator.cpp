@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "Halide.h"
+#include "generators/gpu_launch.h"
 #include "generators/gpu_norm.h"
 #include "generators/norm_algorithm.h"
 #include "generators/plain_parameters.h"
 #include "generators/vector_nan_tests.h"
 #include "generators/wide_accesses.h"
+#include "runtime/gradient_sums.h"
 #include "runtime/operands.h"
 #include "runtime/user_error.h"
 #include "schedules/gpu_space.h"
@@ -105,12 +107,17 @@ public:
                                                                           dimensions(operand.shape));
             }
         }
+        if (has_slices()) {
+            slices_ = this->template add_input<int>(kSlicesInput);
+            continues_ = this->template add_input<int>(kContinuesInput);
+        }
         // Sums over rows come before the rows, which may lie over what these are made of.
         if (!is_for_gpu()) {
             saved_ = add_outputs("output_row_values", {OperandShape::row_values});
         }
-        rows_ = add_outputs("output_rows",
-                            {OperandShape::rows, is_for_gpu() ? OperandShape::row_values : OperandShape::vector});
+        const bool has_row_values = is_for_gpu() && !has_slices();
+        rows_ = add_outputs(
+            "output_rows", {OperandShape::rows, has_row_values ? OperandShape::row_values : OperandShape::vector});
     }
 
     void generate() {
@@ -146,6 +153,7 @@ private:
     using OutputFunc = Halide::GeneratorOutput<Halide::Func>;
 
     bool is_for_gpu() const { return !std::string(gpu).empty(); }
+    bool has_slices() const { return is_for_gpu() && problem_.pass == NF_BACKWARD; }
 
     void generate_for_gpu(const NormInputs &inputs, const Halide::Target &machine) {
         const GpuKnobs chosen = parse_gpu_knobs(std::string(gpu));
@@ -153,7 +161,11 @@ private:
         GpuStages gpu_stages;
         NormStages stages =
             define_gpu_norm(problem_, chosen, inputs, ValueConversion(converts_f16(machine)), gpu_stages);
-        bind_outputs(stages, inputs.rows);
+        if (has_slices()) {
+            bind_slices(stages, gpu_stages.slices, inputs);
+        } else {
+            bind_outputs(stages, inputs.rows);
+        }
         const bool on_device = machine.has_gpu_feature();
         const bool has_vectors = on_device && std::string(gpu_alignment) == "vector";
         align_for_gpu(stages, has_vectors ? thread_values(problem_, chosen).vector : 1);
@@ -174,12 +186,6 @@ private:
         }
     }
 
-    static GpuForm gpu_form(const Halide::Target &machine) {
-        return !machine.has_gpu_feature()                    ? GpuForm::serial
-               : machine.has_feature(Halide::Target::OpenCL) ? GpuForm::barriers
-                                                             : GpuForm::warps;
-    }
-
     // Vectors of that many values begin at a multiple of their size.
     void align_for_gpu(NormStages &stages, int vector) {
         const auto align = [&](const Operand &operand, auto buffer) {
@@ -197,11 +203,28 @@ private:
                 continue;
             }
             auto buffer = stages.rows.output_buffers()[index++];
-            if (operand.shape == OperandShape::rows) {
+            if (has_slices()) {
+                align_slices(operand, buffer, vector);
+            } else if (operand.shape == OperandShape::rows) {
                 align(operand, buffer);
             } else {
                 buffer.dim(0).set_stride(0);
                 buffer.dim(1).set_stride(1);
+            }
+        }
+    }
+
+    // Of (i, row of a slice, slice): the rows of a slice have one sum.
+    void align_slices(const Operand &operand, Halide::OutputImageParam buffer, int vector) {
+        const bool is_sum = operand.shape == OperandShape::vector;
+        const size_t value_bytes = is_sum ? sizeof(float) : element_size(operand_type(problem_, operand));
+        buffer.set_host_alignment(vector * static_cast<int>(value_bytes));
+        if (is_sum) {
+            buffer.dim(1).set_stride(0);
+            buffer.dim(2).set_stride(static_cast<int>(gradient_values(problem_)));
+        } else {
+            for (const int dimension : {1, 2}) {
+                buffer.dim(dimension).set_stride(buffer.dim(dimension).stride() / vector * vector);
             }
         }
     }
@@ -217,8 +240,8 @@ private:
                 types.push_back(stored_type(operand.shape == OperandShape::vector ? NF_F32 : type));
             }
         }
-        return types.empty() ? nullptr
-                             : this->template add_output<Halide::Func>(name, types, dimensions(*shapes.begin()));
+        const int dimension_count = has_slices() ? 3 : dimensions(*shapes.begin());
+        return types.empty() ? nullptr : this->template add_output<Halide::Func>(name, types, dimension_count);
     }
 
     NormInputs bind_inputs() {
@@ -241,7 +264,21 @@ private:
         for (auto &[id, number] : numbers_) {
             inputs.numbers[id] = *number;
         }
+        if (has_slices()) {
+            inputs.slices = *slices_;
+            inputs.continues = *continues_;
+        }
         return inputs;
+    }
+
+    void bind_slices(NormStages &stages, const GpuSlices &slices, const NormInputs &inputs) {
+        Halide::Expr rows_of_slice = (inputs.rows - 1) / inputs.slices + 1;
+        Halide::OutputImageParam first = stages.rows.output_buffers()[0];
+        first.dim(0).set_bounds(0, static_cast<int>(problem_.hidden));
+        first.dim(1).set_bounds(0, rows_of_slice);
+        first.dim(2).set_bounds(0, inputs.slices);
+        stages.rows.bound(slices.row, 0, rows_of_slice).bound(slices.slice, 0, inputs.slices);
+        *rows_ = stages.rows;
     }
 
     // All outputs have the rows of the inputs. Said in these words, Halide fuses their loops without a remainder.
@@ -295,6 +332,8 @@ private:
     NormProblem problem_{};
     std::map<OperandId, Halide::GeneratorInput<Buffer<>> *> buffers_;
     std::map<OperandId, Halide::GeneratorInput<float> *> numbers_;
+    Halide::GeneratorInput<int> *slices_ = nullptr;
+    Halide::GeneratorInput<int> *continues_ = nullptr;
     OutputFunc *saved_ = nullptr;
     OutputFunc *rows_ = nullptr;
 };

@@ -36,7 +36,7 @@ Expr NormValues::load(OperandId id, const Expr &stored) const {
 }
 
 Expr NormValues::value(OperandId id, const Expr &i, const Expr &r) const {
-    return load(id, inputs_.funcs.at(id)(i, r));
+    return load(id, stored_value(id, i, r));
 }
 
 Expr NormValues::row_value(OperandId id, const Expr &r) const {
@@ -44,7 +44,11 @@ Expr NormValues::row_value(OperandId id, const Expr &r) const {
 }
 
 Expr NormValues::weight(const Expr &i) const {
-    Expr weight = load(OperandId::weight, inputs_.funcs.at(OperandId::weight)(i));
+    return weight_of(stored_weight(i));
+}
+
+Expr NormValues::weight_of(const Expr &stored) const {
+    Expr weight = load(OperandId::weight, stored);
     return problem_.weight_offset == NF_OFFSET_ONE ? weight + 1.0f : weight;
 }
 

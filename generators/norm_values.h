@@ -19,13 +19,19 @@ public:
     bool has(OperandId id) const { return type(id) != NF_NONE; }
     nf_dtype type(OperandId id) const { return operand_type(problem_, operand(id)); }
 
-    // One value of an operand that the problem has.
+    // One value of an operand that the problem has, also as it is stored.
     Halide::Expr value(OperandId id, const Halide::Expr &i, const Halide::Expr &r) const;
+    Halide::Expr stored_value(OperandId id, const Halide::Expr &i, const Halide::Expr &r) const {
+        return inputs_.funcs.at(id)(i, r);
+    }
+    Halide::Expr load(OperandId id, const Halide::Expr &stored) const;
     Halide::Expr row_value(OperandId id, const Halide::Expr &r) const;
     Halide::Expr number(OperandId id) const { return inputs_.numbers.at(id); }
 
     // What value i of a row is multiplied by and what is then added, of a problem that has them.
     Halide::Expr weight(const Halide::Expr &i) const;
+    Halide::Expr stored_weight(const Halide::Expr &i) const { return inputs_.funcs.at(OperandId::weight)(i); }
+    Halide::Expr weight_of(const Halide::Expr &stored) const;
     Halide::Expr bias(const Halide::Expr &i) const;
 
     // As the operand stores it.
@@ -37,8 +43,6 @@ public:
     bool has_wide_range() const { return normforge::has_wide_range(problem_); }
 
 private:
-    Halide::Expr load(OperandId id, const Halide::Expr &stored) const;
-
     const NormProblem &problem_;
     const NormInputs &inputs_;
     const ValueConversion &conversion_;

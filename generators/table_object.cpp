@@ -76,12 +76,14 @@ private:
                                      .knobs = nullptr,
                                      .source = nullptr,
                                      .code_count = std::ssize(entry.codes),
-                                     .codes = nullptr};
+                                     .codes = nullptr,
+                                     .sums = nullptr};
         const auto code_of = [this](const TableCudaCode &each) { return cuda_code(each); };
         return copy(value, {{offsetof(nf_cuda_entry, target), text(entry.target)},
                             {offsetof(nf_cuda_entry, knobs), text(entry.knobs)},
                             {offsetof(nf_cuda_entry, source), text(entry.source)},
-                            {offsetof(nf_cuda_entry, codes), array(entry.codes, code_of, "cuda_codes")}});
+                            {offsetof(nf_cuda_entry, codes), array(entry.codes, code_of, "cuda_codes")},
+                            {offsetof(nf_cuda_entry, sums), array(entry.sums, code_of, "cuda_sums")}});
     }
 
     llvm::Constant *cuda_code(const TableCudaCode &code) {
@@ -93,12 +95,23 @@ private:
                                     .rows_of_block = code.rows_of_block,
                                     .threads_x = code.threads_x,
                                     .threads_y = code.threads_y,
-                                    .shared_bytes = code.shared_bytes};
+                                    .shared_bytes = code.shared_bytes,
+                                    .cubin_count = std::ssize(code.cubins),
+                                    .cubins = nullptr};
+        const auto cubin_of = [this](const TableCubin &each) { return cubin(each); };
         const auto parameter_of = [this](const nf_cuda_parameter &each) { return copy(each, {}); };
-        return copy(value, {{offsetof(nf_cuda_code, image), text(code.image)},
-                            {offsetof(nf_cuda_code, symbol), text(code.symbol)},
-                            {offsetof(nf_cuda_code, parameters),
-                             array(code.parameters, parameter_of, "cuda_parameters")}});
+        return copy(value,
+                    {{offsetof(nf_cuda_code, image), text(code.image)},
+                     {offsetof(nf_cuda_code, symbol), text(code.symbol)},
+                     {offsetof(nf_cuda_code, parameters), array(code.parameters, parameter_of, "cuda_parameters")},
+                     {offsetof(nf_cuda_code, cubins), array(code.cubins, cubin_of, "cubins")}});
+    }
+
+    llvm::Constant *cubin(const TableCubin &cubin) {
+        const nf_cuda_cubin value = {.capability = cubin.capability, .image = nullptr};
+        return copy(value,
+                    {{offsetof(nf_cuda_cubin, image),
+                      variable(llvm::ConstantDataArray::getString(context_, cubin.bytes, false), "cubin")}});
     }
 
     llvm::Constant *variant(const TableVariant &variant) {
@@ -196,7 +209,7 @@ void check(const std::vector<TableKernel> &kernels, const std::vector<TableCudaE
     for (const TableCudaEntry &entry : cuda_entries) {
         const auto &codes = entry.codes;
         valid = valid && !codes.empty() && codes.size() <= static_cast<size_t>(kMostCudaCodes) &&
-                codes.back().alignment == 1 &&
+                codes.back().alignment == 1 && entry.sums.size() <= 1 &&
                 std::ranges::adjacent_find(codes, std::less_equal(), &TableCudaCode::alignment) == codes.end();
     }
     if (!valid) {

@@ -25,6 +25,11 @@ struct TableKernel {
 };
 
 // What runtime/cuda_table.h says of a kernel and of its forms.
+struct TableCubin {
+    int64_t capability;
+    std::string bytes;
+};
+
 struct TableCudaCode {
     std::string image;
     std::string symbol;
@@ -34,6 +39,7 @@ struct TableCudaCode {
     int64_t threads_x;
     int64_t threads_y;
     int64_t shared_bytes;
+    std::vector<TableCubin> cubins = {};
 };
 
 struct TableCudaEntry {
@@ -42,6 +48,7 @@ struct TableCudaEntry {
     std::string knobs;
     std::string source;
     std::vector<TableCudaCode> codes;
+    std::vector<TableCudaCode> sums = {};  // one, or none
 };
 
 // An object file with the library's constant table and the function that returns it,

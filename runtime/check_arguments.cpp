@@ -149,11 +149,11 @@ public:
         }
     }
 
-    nf_status check_workspace(int64_t threads) {
+    nf_status check_workspace(int64_t threads, WorkspaceBytes workspace_bytes) {
         if constexpr (pass == NF_FORWARD) {
             return NF_SUCCESS;
         }
-        const int64_t bytes = gradient_workspace_bytes_on(problem_, arguments_.rows, group_count_, threads);
+        const int64_t bytes = workspace_bytes(problem_, arguments_.rows, group_count_, threads);
         if (bytes == 0) {
             return NF_SUCCESS;
         }
@@ -198,7 +198,7 @@ private:
 
 template <nf_pass pass, Groups groups>
 Fault check_operands(const NormProblem &problem, const nf_arguments &arguments, uint64_t &longest_row_stride,
-                     int64_t threads) {
+                     int64_t threads, WorkspaceBytes workspace_bytes) {
     OperandMemory memory[kOperandCount + kOperandCount + 1];  // read, written and the workspace
     OperandMemory *first_written = memory + kOperandCount;
     ArgumentChecks<pass, groups> checks(problem, arguments, first_written);
@@ -214,7 +214,7 @@ Fault check_operands(const NormProblem &problem, const nf_arguments &arguments, 
     if (!are_legal) {
         return fault;
     }
-    if (nf_status status = checks.check_workspace(threads)) {
+    if (nf_status status = checks.check_workspace(threads, workspace_bytes)) {
         return {status, "workspace"};
     }
     longest_row_stride = checks.longest_row_stride();
@@ -226,7 +226,7 @@ Fault check_operands(const NormProblem &problem, const nf_arguments &arguments, 
 }  // namespace
 
 Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments, uint64_t &longest_row_stride,
-                      int64_t threads) {
+                      int64_t threads, WorkspaceBytes workspace_bytes) {
     if (arguments.rows < 0) {
         return {NF_ERROR_NEGATIVE_ROWS, "rows"};
     }
@@ -234,11 +234,14 @@ Fault check_arguments(const NormProblem &problem, const nf_arguments &arguments,
         return {NF_ERROR_NEGATIVE_ROWS, "groups"};
     }
     if (problem.pass == NF_BACKWARD) {
-        return check_operands<NF_BACKWARD, Groups::any>(problem, arguments, longest_row_stride, threads);
+        return check_operands<NF_BACKWARD, Groups::any>(problem, arguments, longest_row_stride, threads,
+                                                        workspace_bytes);
     }
     return group_count(arguments) == 1
-               ? check_operands<NF_FORWARD, Groups::one>(problem, arguments, longest_row_stride, threads)
-               : check_operands<NF_FORWARD, Groups::any>(problem, arguments, longest_row_stride, threads);
+               ? check_operands<NF_FORWARD, Groups::one>(problem, arguments, longest_row_stride, threads,
+                                                         workspace_bytes)
+               : check_operands<NF_FORWARD, Groups::any>(problem, arguments, longest_row_stride, threads,
+                                                         workspace_bytes);
 }
 
 }  // namespace normforge

@@ -9,7 +9,8 @@ namespace normforge {
 namespace {
 
 constexpr int kComputeCapabilityMajor = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
-constexpr int kLeastCapability = 8;
+constexpr int kComputeCapabilityMinor = 76;
+constexpr int64_t kLeastCapability = 80;
 
 template <typename Function>
 bool find(void *library, const char *name, Function *&function) {
@@ -55,16 +56,18 @@ void close_cuda_driver(CudaDriver &driver) {
     driver = {};
 }
 
-nf_status check_cuda_context(const CudaDriver &driver) {
+nf_status check_cuda_context(const CudaDriver &driver, int64_t &capability) {
     CudaContext *context = nullptr;
     int device = 0;
-    int capability = 0;
+    int major = 0;
+    int minor = 0;
     if (driver.cuCtxGetCurrent(&context) != kCudaSuccess || !context ||
         driver.cuCtxGetDevice(&device) != kCudaSuccess) {
         return NF_ERROR_NO_CUDA_CONTEXT;
     }
-    const bool is_known =
-        driver.cuDeviceGetAttribute(&capability, kComputeCapabilityMajor, device) == kCudaSuccess;
+    const bool is_known = driver.cuDeviceGetAttribute(&major, kComputeCapabilityMajor, device) == kCudaSuccess &&
+                          driver.cuDeviceGetAttribute(&minor, kComputeCapabilityMinor, device) == kCudaSuccess;
+    capability = int64_t{10} * major + minor;
     return is_known && capability >= kLeastCapability ? NF_SUCCESS : NF_ERROR_CUDA_TOO_OLD;
 }
 

@@ -38,8 +38,8 @@ nf_status open_cuda_driver(CudaDriver &driver);
 
 void close_cuda_driver(CudaDriver &driver);
 
-// Whether the calling thread's context is on a device whose compute capability is at least 8.0: NF_SUCCESS,
-// NF_ERROR_NO_CUDA_CONTEXT where it has none, or NF_ERROR_CUDA_TOO_OLD.
-nf_status check_cuda_context(const CudaDriver &driver);
+// Whether the calling thread's context is on a device whose compute capability is at least 8.0: NF_SUCCESS, and it
+// is 10 * major + minor; NF_ERROR_NO_CUDA_CONTEXT where it has none, or NF_ERROR_CUDA_TOO_OLD.
+nf_status check_cuda_context(const CudaDriver &driver, int64_t &capability);
 
 }  // namespace normforge

@@ -21,8 +21,27 @@ constexpr int64_t kSharedBytesOfOldest = 48 << 10;  // which need no leave
 constexpr CudaResult kNoBinaryForGpu = 209;
 constexpr CudaResult kUnsupportedPtx = 222;
 
-nf_status load(const CudaDriver &driver, const nf_cuda_code &code, CudaModule *&module, CudaFunction *&function) {
-    const CudaResult loaded = driver.cuModuleLoadData(&module, code.image);
+// The newest cubin that runs on a device of that capability, or null.
+const char *cubin_for(const nf_cuda_code &code, int64_t capability) {
+    const nf_cuda_cubin *best = nullptr;
+    for (int64_t index = 0; index < code.cubin_count; index++) {
+        const nf_cuda_cubin &cubin = code.cubins[index];
+        const bool fits = cubin.capability / 10 == capability / 10 && cubin.capability <= capability;
+        if (fits && (!best || cubin.capability > best->capability)) {
+            best = &cubin;
+        }
+    }
+    return best ? best->image : nullptr;
+}
+
+nf_status load(const CudaDriver &driver, int64_t capability, const nf_cuda_code &code, LoadedCode &loaded_code) {
+    auto &[module, function] = loaded_code;
+    const char *cubin = cubin_for(code, capability);
+    CudaResult loaded = driver.cuModuleLoadData(&module, cubin ? cubin : code.image);
+    if (loaded != kCudaSuccess && cubin) {
+        // A driver may be older than the assembler was.
+        loaded = driver.cuModuleLoadData(&module, code.image);
+    }
     if (loaded == kNoBinaryForGpu || loaded == kUnsupportedPtx) {
         return NF_ERROR_CUDA_TOO_OLD;
     }
@@ -40,8 +59,15 @@ nf_status load(const CudaDriver &driver, const nf_cuda_code &code, CudaModule *&
     return NF_SUCCESS;
 }
 
+void unload(const CudaDriver &driver, const LoadedCode &code) {
+    if (code.module) {
+        driver.cuModuleUnload(code.module);
+    }
+}
+
 nf_status load(nf_cuda &cuda, const nf_library &library) {
-    if (nf_status status = check_cuda_context(cuda.driver)) {
+    int64_t capability = 0;
+    if (nf_status status = check_cuda_context(cuda.driver, capability)) {
         return status;
     }
     cuda.kernels = static_cast<nf_cuda_kernel *>(
@@ -55,8 +81,12 @@ nf_status load(nf_cuda &cuda, const nf_library &library) {
         kernel.entry = &library.cuda_entries[index];
         kernel.driver = &cuda.driver;
         for (int64_t code = 0; code < kernel.entry->code_count; code++) {
-            if (nf_status status =
-                    load(cuda.driver, kernel.entry->codes[code], kernel.modules[code], kernel.functions[code])) {
+            if (nf_status status = load(cuda.driver, capability, kernel.entry->codes[code], kernel.codes[code])) {
+                return status;
+            }
+        }
+        if (kernel.entry->sums) {
+            if (nf_status status = load(cuda.driver, capability, *kernel.entry->sums, kernel.sums)) {
                 return status;
             }
         }
@@ -102,11 +132,11 @@ void nf_cuda_unload(nf_cuda *cuda) {
         return;
     }
     for (int64_t index = 0; index < cuda->kernel_count; index++) {
-        for (CudaModule *module : cuda->kernels[index].modules) {
-            if (module) {
-                cuda->driver.cuModuleUnload(module);
-            }
+        nf_cuda_kernel &kernel = cuda->kernels[index];
+        for (const LoadedCode &code : kernel.codes) {
+            unload(cuda->driver, code);
         }
+        unload(cuda->driver, kernel.sums);
     }
     close_cuda_driver(cuda->driver);
     std::free(cuda->kernels);

@@ -140,7 +140,7 @@ typedef struct nf_arguments {
     void *dweight;       /* hidden values of weight's type; f32 sums over all rows, rounded once, in an order that
                             depends on rows, groups and the problem alone while row strides are below 2^25 */
     void *dbias;
-    void *workspace; /* nf_workspace_bytes, aligned to 4 bytes, apart from all else */
+    void *workspace; /* nf_workspace_bytes (or _on, or nf_cuda_), aligned to 4 bytes, apart from all else */
 } nf_arguments;
 
 typedef enum nf_status NF_ANY_NUMBER {
@@ -310,7 +310,7 @@ typedef struct nf_cuda_kernel nf_cuda_kernel;
 /* Opens the CUDA driver, libcuda.so.1, and loads the library's CUDA kernels into the calling thread's current
  * context, which compiles them if the driver has not kept them from the last time. It allocates, and may take
  * seconds: no later call loads anything. A process without a driver can use the library's kernels for CPUs all the
- * same. On an error *cuda is set to null.
+ * same. Machine code in the library that fits the device is taken, else PTX. On an error *cuda is set to null.
  * NF_ERROR_NO_KERNEL: the library has no CUDA kernels.
  * NF_ERROR_NO_CUDA: there is no driver, or it finds no device.
  * NF_ERROR_CUDA_TOO_OLD: the device is older than compute capability 8.0, or the driver than CUDA 11.
@@ -331,12 +331,16 @@ nf_status nf_cuda_find(const nf_cuda *cuda, const nf_problem *problem, const nf_
  * arguments point to is not looked at before. A call makes no other call of the driver than launches, so that a
  * stream which is being captured gets them as part of its graph: one launch, or where there are groups, one for
  * each group (for each row, where rows are fewer and none of mean, rstd and scales is written); rows that reach
- * over 2^31 values take several.
+ * over 2^31 values take several. Backward with a weight or bias has one more at the end.
  *
  * The bits of a row depend on the problem, the schedule, the driver and device, and on whether addresses and
  * strides of all operands are multiples of 16 bytes. Those that are are the fastest. NF_ERROR_CUDA_LAUNCH: the
  * driver refused a launch; rows may then have been written. */
 nf_status nf_cuda_run(const nf_cuda_kernel *kernel, const nf_arguments *arguments, void *stream);
+
+/* As nf_workspace_bytes, for nf_cuda_run. Backward's partial sums of dweight and dbias are there, one for each 4
+ * to 64 rows, in memory of the device. */
+int64_t nf_cuda_workspace_bytes(const nf_cuda_kernel *kernel, int64_t rows, int64_t groups);
 
 /* As nf_operand_at_fault, nf_describe, nf_kernel_count and nf_kernel_at. */
 const char *nf_cuda_operand_at_fault(const nf_cuda_kernel *kernel, const nf_arguments *arguments);

@@ -150,4 +150,10 @@ constexpr bool is_written(const NormProblem &problem, const Operand &operand) {
     }
 }
 
+// Whether it is what backward writes.
+constexpr bool is_gradient(const Operand &operand) {
+    return operand.id == OperandId::dweight || operand.id == OperandId::dbias || operand.id == OperandId::dx ||
+           operand.id == OperandId::dresidual;
+}
+
 }  // namespace normforge

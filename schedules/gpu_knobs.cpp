@@ -1,5 +1,6 @@
 #include "schedules/gpu_knobs.h"
 
+#include "runtime/operands.h"
 #include "schedules/knobs.h"
 
 namespace normforge {
@@ -29,6 +30,16 @@ GpuKnobs parse_gpu_knobs(std::string_view text) {
     return parsed_knobs(gpu_knob_table(), text);
 }
 
+int64_t bytes_of_h(const NormProblem &problem) {
+    int64_t bytes = 0;
+    for (const Operand &operand : kOperands) {
+        const bool is_part_of_h = operand.id == OperandId::x || operand.id == OperandId::residual ||
+                                  (operand.id == OperandId::sum && !is_written(problem, operand));
+        bytes += is_part_of_h ? static_cast<int64_t>(element_size(operand_type(problem, operand))) : 0;
+    }
+    return bytes;
+}
+
 ThreadValues thread_values(const NormProblem &problem, const GpuKnobs &knobs) {
     ThreadValues values{};
     values.hidden = static_cast<int>(problem.hidden);
@@ -37,7 +48,7 @@ ThreadValues thread_values(const NormProblem &problem, const GpuKnobs &knobs) {
     const int vectors = values.hidden / values.vector;
     values.full_chunks = vectors / values.threads;
     values.tail_vectors = vectors % values.threads;
-    values.are_sums = element_size(problem.dtype) + element_size(problem.residual) > sizeof(float);
+    values.are_sums = bytes_of_h(problem) > static_cast<int64_t>(sizeof(float));
     return values;
 }
 

@@ -39,6 +39,9 @@ GpuKnobs parse_gpu_knobs(std::string_view text);
 
 constexpr int kWarpThreads = 32;
 
+// Of the operands that h is read from, for each value.
+int64_t bytes_of_h(const NormProblem &problem);
+
 // How a row's values are dealt out.
 struct ThreadValues {
     int hidden;

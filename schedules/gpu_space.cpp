@@ -20,11 +20,18 @@ constexpr int64_t kMostSharedBytes = 99 << 10;
 constexpr int kMostHeldValues = 96;
 constexpr int kRegistersOfBlock = 65536;
 
-// Of 4 bytes, that warps leave to one another: the largest magnitudes of the row and of y, and moments.
+// Of 4 bytes, that warps leave to one another: the largest magnitudes of the row and of y, and moments. Gradients
+// have fewer.
 constexpr int kMostTotals = 6;
 
-bool is_layer_norm(const NormProblem &problem) {
-    return problem.op == NF_LAYER_NORM;
+// Whether the row's mean is to be found.
+bool has_pivots(const NormProblem &problem) {
+    return problem.op == NF_LAYER_NORM && problem.pass == NF_FORWARD;
+}
+
+int64_t held_bytes(const NormProblem &problem, const ThreadValues &values) {
+    const int64_t of_h = values.are_sums ? static_cast<int64_t>(sizeof(float)) : bytes_of_h(problem);
+    return of_h + static_cast<int64_t>(element_size(operand_type(problem, operand(OperandId::dy))));
 }
 
 bool holds_pivots(const ThreadValues &values) {
@@ -34,9 +41,6 @@ bool holds_pivots(const ThreadValues &values) {
 
 // Why no schedule serves the problem.
 std::string refusal(const NormProblem &problem) {
-    if (problem.pass == NF_BACKWARD) {
-        return "gradients have no GPU schedules yet";
-    }
     if (problem.portable == NF_YES) {
         return "portable kernels are the CPU's";
     }
@@ -68,15 +72,14 @@ BlockNeeds block_needs(const NormProblem &problem, const GpuKnobs &knobs) {
     BlockNeeds needs{};
     needs.threads = values.threads * knobs.rows;
     const int64_t held = int64_t{values.vector} * values.chunks();
-    needs.held_values = knobs.place == kRegisters ? static_cast<int>(held) : 0;
+    const int held_numbers = problem.pass == NF_BACKWARD ? 2 : 1;  // h and dy
+    needs.held_values = knobs.place == kRegisters ? held_numbers * static_cast<int>(held) : 0;
     needs.registers = std::min(255, 64 + 2 * needs.held_values);
     if (knobs.warps > 1) {
         needs.shared_bytes = int64_t{values.threads} * kMostTotals * 4;
     }
     if (knobs.place == kSharedMemory) {
-        const size_t bytes =
-            values.are_sums ? sizeof(float) : element_size(problem.dtype) + element_size(problem.residual);
-        needs.shared_bytes += held * values.threads * static_cast<int64_t>(bytes);
+        needs.shared_bytes += held * values.threads * held_bytes(problem, values);
     }
     for (const Operand &operand : kOperands) {
         const nf_dtype type = operand_type(problem, operand);
@@ -93,8 +96,8 @@ std::string check(const NormProblem &problem, const GpuKnobs &knobs) {
     if (const std::string reason = refusal(problem); !reason.empty()) {
         return reason;
     }
-    if (is_layer_norm(problem) == (knobs.sums == kPlain)) {
-        return "sums=lane_pivot and two_pass are for layer_norm, plain for rms_norm";
+    if (has_pivots(problem) == (knobs.sums == kPlain)) {
+        return "sums=lane_pivot and two_pass are for layer_norm, plain for rms_norm and gradients";
     }
     const int value_bytes = static_cast<int>(element_size(problem.dtype));
     if (knobs.access < value_bytes) {
@@ -145,19 +148,20 @@ GpuKnobs gpu_heuristic(const NormProblem &problem) {
     // A warp holds short rows in its registers, some of them a block so that blocks have 128 threads or more.
     // Longer ones are in shared memory, with two vectors or more for each thread: fewer would not pay for the
     // merge of the warps.
-    constexpr int64_t kLongestRowOfAWarp = 2048;
+    // Gradients hold dy as well.
+    const int64_t longest_row_of_a_warp = problem.pass == NF_BACKWARD ? 1024 : 2048;
     const int vector = knobs.access / value_bytes;
     const int64_t vectors = problem.hidden / vector;
     knobs.warps = 1;
     knobs.rows = 4;
     knobs.place = kRegisters;
-    if (problem.hidden > kLongestRowOfAWarp) {
+    if (problem.hidden > longest_row_of_a_warp) {
         knobs.rows = 1;
         knobs.place = kSharedMemory;
         const auto most_warps = static_cast<uint64_t>(vectors / (int64_t{2} * kWarpThreads));
         knobs.warps = static_cast<int>(std::clamp<uint64_t>(std::bit_floor(most_warps), 2, 32));
     }
-    knobs.sums = !is_layer_norm(problem)                       ? kPlain
+    knobs.sums = !has_pivots(problem)                          ? kPlain
                  : holds_pivots(thread_values(problem, knobs)) ? kLanePivot
                                                                : kTwoPass;
     if (block_needs(problem, knobs).shared_bytes > kMostSharedBytes) {

@@ -13,6 +13,11 @@ struct GpuVars {
     Halide::Var v{"v"}, c{"c"}, l{"l"}, w{"w"}, r{"r"};
 };
 
+// Of backward, whose blocks go over slices of the rows: a row of the slice, and the slice.
+struct GpuSlices {
+    Halide::Var row{"row_of_slice"}, slice{"slice"};
+};
+
 // The same in the update that writes rows.
 struct GpuWriting {
     Halide::RVar value, chunk, lane, warp;
@@ -23,7 +28,7 @@ struct ThreadUpdate {
     Halide::RVar value, chunk;
     int chunks;
     Halide::Func
-        vector;  // (v, c, l, w, r): the row's once more, to be read at once; undefined if registers hold it
+        vector;  // (v, c, l, w, r): what the row has, to be read at once; undefined if registers hold it all
 };
 
 // (l, w, r): what each thread knows, in its registers.
@@ -40,6 +45,7 @@ struct GpuSection {
 
 struct GpuStages {
     GpuVars vars;
+    GpuSlices slices;
     Halide::Func row;  // (v, c, l, w, r): the row as it is dealt out, as it is stored
     std::vector<GpuSection> sections;
     GpuWriting writing;

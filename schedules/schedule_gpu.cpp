@@ -19,7 +19,8 @@ class GpuSchedule {
 public:
     GpuSchedule(NormStages &stages, GpuStages &gpu, const NormProblem &problem, const GpuKnobs &knobs,
                 GpuForm form)
-        : stages_(stages), gpu_(gpu), knobs_(knobs), dealt_(thread_values(problem, knobs)), form_(form) {}
+        : stages_(stages), gpu_(gpu), knobs_(knobs), dealt_(thread_values(problem, knobs)),
+          has_slices_(problem.pass == NF_BACKWARD), form_(form) {}
 
     void arrange() {
         arrange_rows();
@@ -43,13 +44,19 @@ public:
 private:
     // The loop around the lanes that write a row.
     LoopLevel warp_level() {
-        return knobs_.warps > 1 ? LoopLevel(stages_.rows, gpu_.writing.warp) : LoopLevel(stages_.rows, row_);
+        return knobs_.warps > 1 ? LoopLevel(stages_.rows, gpu_.writing.warp)
+               : has_slices_    ? row_of_slice_level()
+                                : LoopLevel(stages_.rows, row_);
     }
 
-    // The loop over blocks.
+    // The loop over blocks, or in it that over the rows of their slices.
     LoopLevel block_level() {
-        return knobs_.warps > 1 ? LoopLevel(stages_.rows, gpu_.vars.r) : LoopLevel(stages_.rows, block_);
+        return has_slices_        ? row_of_slice_level()
+               : knobs_.warps > 1 ? LoopLevel(stages_.rows, gpu_.vars.r)
+                                  : LoopLevel(stages_.rows, block_);
     }
+
+    LoopLevel row_of_slice_level() { return {stages_.rows, gpu_.slices.row}; }
 
     template <typename StageOrFunc>
     void on_lanes(StageOrFunc &&stage) {
@@ -118,16 +125,23 @@ private:
 
     void arrange_rows() {
         const auto &[value, chunk, lane, warp] = gpu_.writing;
-        const Var &r = gpu_.vars.r;
+        const Var &r = has_slices_ ? gpu_.slices.slice : gpu_.vars.r;
         Stage writing = stages_.rows.update(0);
         // No two values of the rows are written to one place; a row's own is the same from every thread.
         writing.allow_race_conditions();
+        std::vector<VarOrRVar> loops = {value, chunk, lane, warp};
         if (knobs_.warps == 1) {
             writing.split(r, block_, row_, knobs_.rows, TailStrategy::GuardWithIf);
-            writing.reorder(value, chunk, lane, warp, row_, block_);
+            loops.insert(loops.end(), {row_, block_});
         } else {
-            writing.reorder(value, chunk, lane, warp, r);
+            loops.emplace_back(r);
         }
+        if (has_slices_) {
+            // Around the threads of a block where these wait for one another.
+            const bool is_outer = knobs_.warps == 1 && form_ != GpuForm::barriers;
+            loops.insert(loops.end() - (is_outer ? 2 : 1), gpu_.slices.row);
+        }
+        writing.reorder(loops);
         writing.vectorize(value);
         unroll_chunks(writing, chunk, dealt_.chunks());
         if (form_ == GpuForm::serial) {
@@ -173,11 +187,18 @@ private:
     GpuStages &gpu_;
     const GpuKnobs &knobs_;
     const ThreadValues dealt_;
+    const bool has_slices_;
     const GpuForm form_;
     const Var block_{"block"}, row_{"row_of_block"};
 };
 
 }  // namespace
+
+GpuForm gpu_form(const Target &target) {
+    return !target.has_gpu_feature()            ? GpuForm::serial
+           : target.has_feature(Target::OpenCL) ? GpuForm::barriers
+                                                : GpuForm::warps;
+}
 
 void schedule_gpu(NormStages &stages, GpuStages &gpu, const NormProblem &problem, const GpuKnobs &knobs,
                   GpuForm form) {

@@ -15,6 +15,9 @@ enum class GpuForm {
     barriers,  // by memory of the block and barriers alone, as OpenCL has them
 };
 
+// That of a target.
+GpuForm gpu_form(const Halide::Target &target);
+
 // Arranges the stages for a GPU: a block for a row or for some of them, one thread for each lane. The arithmetic
 // is the same in every form. The knobs must have passed check().
 void schedule_gpu(NormStages &stages, GpuStages &gpu, const NormProblem &problem, const GpuKnobs &knobs,

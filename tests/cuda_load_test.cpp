@@ -84,6 +84,46 @@ TEST_F(CudaLoad, WantsADeviceThatIsNewEnough) {
     nf_cuda_unload(cuda);
 }
 
+// The newest cubin that the device runs, where there is one: other images are PTX.
+TEST_F(CudaLoad, TakesTheCubinThatFitsTheDevice) {
+    const auto image = [&](int major, int minor) -> std::string {
+        cuda_stub() = {};
+        cuda_stub().compute_capability = major;
+        cuda_stub().minor_capability = minor;
+        EXPECT_EQ(load(), NF_SUCCESS);
+        nf_cuda_unload(cuda);
+        EXPECT_STREQ(cuda_stub().images.at(1), "image of values");
+        return cuda_stub().images.at(0);
+    };
+    EXPECT_EQ(image(8, 0), "for 8.0");
+    EXPECT_EQ(image(8, 6), "for 8.6");
+    EXPECT_EQ(image(8, 9), "for 8.6");
+    EXPECT_EQ(image(9, 0), "for 9.0");
+    EXPECT_EQ(image(10, 0), "image of vectors");
+    EXPECT_EQ(image(12, 0), "image of vectors");
+}
+
+TEST_F(CudaLoad, TakesThePtxWhereTheDriverRefusesTheCubin) {
+    cuda_stub().refused_image = example.library().cuda_entries[0].codes[0].cubins[2].image;
+    ASSERT_EQ(load(), NF_SUCCESS);
+    EXPECT_STREQ(cuda_stub().images.at(0), "image of vectors");
+    nf_cuda_unload(cuda);
+    EXPECT_EQ(cuda_stub().modules, 0);
+}
+
+TEST(CudaGradientLoad, LoadsTheSumsToo) {
+    cuda_stub() = {};
+    NormProblem problem = default_problem(NF_LAYER_NORM, 64);
+    problem.pass = NF_BACKWARD;
+    problem.saved_statistics = NF_YES;
+    const CudaGradientExample example(problem);
+    nf_cuda *cuda = nullptr;
+    ASSERT_EQ(nf_cuda_load(&example.library(), &cuda), NF_SUCCESS);
+    EXPECT_EQ(cuda_stub().modules, 2);
+    nf_cuda_unload(cuda);
+    EXPECT_EQ(cuda_stub().modules, 0);
+}
+
 struct Failure {
     const char *call;
     int result;  // of the driver

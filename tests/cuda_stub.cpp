@@ -42,16 +42,19 @@ int cuCtxGetDevice(int *device) {
     return result_of("cuCtxGetDevice");
 }
 
-int cuDeviceGetAttribute(int *value, int, int) {
-    *value = cuda_stub().compute_capability;
+int cuDeviceGetAttribute(int *value, int attribute, int) {
+    constexpr int kMinor = 76;
+    *value = attribute == kMinor ? cuda_stub().minor_capability : cuda_stub().compute_capability;
     return result_of("cuDeviceGetAttribute");
 }
 
 int cuModuleLoadData(void **module, const void *image) {
-    const int result = result_of("cuModuleLoadData");
+    const auto *text = static_cast<const char *>(image);
+    const int result = text == cuda_stub().refused_image ? 200 : result_of("cuModuleLoadData");
     if (result == 0) {
         *module = const_cast<void *>(image);
         cuda_stub().modules++;
+        cuda_stub().images.push_back(text);
     }
     return result;
 }

@@ -26,7 +26,10 @@ struct CudaStub {
     int failure = 1;           // with this result
     bool has_context = true;
     int compute_capability = 9;
-    int modules = 0;               // that are loaded
+    int minor_capability = 0;
+    int modules = 0;                   // that are loaded
+    std::vector<const char *> images;  // that were
+    const char *refused_image = nullptr;
     bool copies_on_device = true;  // or copies on the device do nothing
     std::function<void(const StubLaunch &)> run;
     // In place of run: gives what a launch does when its stream gets there.

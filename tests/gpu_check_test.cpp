@@ -22,7 +22,13 @@ class GpuCheck : public testing::Test {
 protected:
     GpuCheck() {
         cuda_stub() = {};
-        cuda_stub().run = [this](const StubLaunch &launch) { kernels.at(launch.symbol).run(launch); };
+        cuda_stub().run = [this](const StubLaunch &launch) {
+            if (const auto found = sums.find(launch.symbol); found != sums.end()) {
+                found->second.run(launch);
+            } else {
+                kernels.at(launch.symbol).run(launch);
+            }
+        };
     }
 
     json bundled(const char *text) {
@@ -31,10 +37,14 @@ protected:
         for (const TableCudaCode &code : entry.codes) {
             kernels.try_emplace(code.symbol, problem, gpu_heuristic(problem), code.parameters);
         }
+        for (const TableCudaCode &code : entry.sums) {
+            sums.try_emplace(code.symbol, problem, code.parameters);
+        }
         return bundle_form(entry);
     }
 
     std::map<std::string, SerialLaunch> kernels;
+    std::map<std::string, SerialSums> sums;
 };
 
 TEST_F(GpuCheck, PassesRightKernels) {
@@ -42,6 +52,7 @@ TEST_F(GpuCheck, PassesRightKernels) {
         bundled("op=layer_norm,dtype=f32,hidden=128"),
         bundled("op=rms_norm,dtype=bf16,hidden=256,residual=bf16,sum=bf16"),
         bundled("op=layer_norm,dtype=f32,output=i8,scale=per_row,hidden=64,saved_statistics=yes"),
+        bundled("op=layer_norm,pass=backward,dtype=bf16,hidden=256,saved_statistics=yes"),
     };
     const json results = check_kernels(CudaDevice(), checked);
     ASSERT_EQ(results.size(), checked.size());

@@ -50,9 +50,14 @@ INSTANTIATE_TEST_SUITE_P(Grid, GpuNormTest, testing::ValuesIn(gpu_problems()), n
 
 INSTANTIATE_TEST_SUITE_P(Others, GpuNormTest, testing::ValuesIn(other_gpu_problems()), name_of);
 
+INSTANTIATE_TEST_SUITE_P(Gradients, GpuNormTest, testing::ValuesIn(gpu_gradients()), name_of);
+
+INSTANTIATE_TEST_SUITE_P(OtherGradients, GpuNormTest, testing::ValuesIn(other_gpu_gradients()), name_of);
+
 // Each way to sum and to keep a row, with chunks that are full and with one that is not.
 TEST(GpuSchedules, AllOfARowGiveAccurateValues) {
-    for (const char *text : {"op=layer_norm,dtype=f32,hidden=640", "op=rms_norm,dtype=f32,hidden=512"}) {
+    for (const char *text : {"op=layer_norm,dtype=f32,hidden=640", "op=rms_norm,dtype=f32,hidden=512",
+                             "op=layer_norm,pass=backward,dtype=f32,saved_statistics=yes,hidden=640"}) {
         const NormProblem problem = parse_problem(text);
         const AccuracyGate gate(problem, MergedIn::f32);
         for (const GpuKnobs &knobs : enumerate_gpu(problem)) {

@@ -44,4 +44,27 @@ inline std::vector<NormProblem> other_gpu_problems() {
     return problems;
 }
 
+inline std::vector<NormProblem> gpu_gradients() {
+    std::vector<NormProblem> problems;
+    for (const int64_t hidden : {32, 128, 768, 1000, 1024, 4096, 8192, 16384}) {
+        for (const nf_dtype dtype : {NF_F32, NF_BF16}) {
+            for (const nf_op op : {NF_LAYER_NORM, NF_RMS_NORM}) {
+                NormProblem problem = default_problem(op, hidden, dtype);
+                problem.pass = NF_BACKWARD;
+                problem.saved_statistics = NF_YES;
+                problems.push_back(problem);
+            }
+        }
+    }
+    return problems;
+}
+
+inline std::vector<NormProblem> other_gpu_gradients() {
+    std::vector<NormProblem> problems;
+    for (const char *text : kUnusualGpuGradients) {
+        problems.push_back(parse_problem(text));
+    }
+    return problems;
+}
+
 }  // namespace normforge

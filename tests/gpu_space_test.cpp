@@ -23,7 +23,10 @@ TEST(GpuKnobs, TextGivesTheKnobsAgain) {
 
 // Every value of a row belongs to one thread.
 TEST(ThreadValues, AreAllOfTheRow) {
-    for (const NormProblem &problem : gpu_problems()) {
+    std::vector<NormProblem> problems = gpu_problems();
+    const std::vector<NormProblem> gradients = gpu_gradients();
+    problems.insert(problems.end(), gradients.begin(), gradients.end());
+    for (const NormProblem &problem : problems) {
         for (const GpuKnobs &knobs : enumerate_gpu(problem)) {
             const ThreadValues values = thread_values(problem, knobs);
             const int vectors = values.full_chunks * values.threads + values.tail_vectors;
@@ -48,8 +51,12 @@ TEST_P(GpuCheckTest, SaysWhy) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, GpuCheckTest,
-    testing::Values(Refused{"op=rms_norm,dtype=f32,hidden=64,pass=backward,saved_statistics=yes",
-                            "sums=plain,access=4,warps=1,rows=1,place=registers", "gradients"},
+    testing::Values(Refused{"op=layer_norm,dtype=f32,hidden=64,pass=backward,saved_statistics=yes",
+                            "sums=two_pass,access=4,warps=1,rows=1,place=registers", "gradients"},
+                    Refused{"op=rms_norm,dtype=f32,hidden=2048,pass=backward,saved_statistics=yes",
+                            "sums=plain,access=16,warps=1,rows=1,place=registers", "registers hold"},
+                    Refused{"op=rms_norm,dtype=f32,hidden=16384,pass=backward,saved_statistics=yes",
+                            "sums=plain,access=16,warps=8,rows=1,place=shared_memory", "shared memory"},
                     Refused{"op=rms_norm,dtype=f32,hidden=64,portable=yes",
                             "sums=plain,access=4,warps=1,rows=1,place=registers", "portable"},
                     Refused{"op=rms_norm,dtype=f32,hidden=64",
@@ -76,8 +83,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(GpuHeuristic, IsLegalWithAccessesAsWideAsTheyGo) {
     std::vector<NormProblem> problems = gpu_problems();
-    const std::vector<NormProblem> others = other_gpu_problems();
-    problems.insert(problems.end(), others.begin(), others.end());
+    for (const std::vector<NormProblem> &more : {other_gpu_problems(), gpu_gradients(), other_gpu_gradients()}) {
+        problems.insert(problems.end(), more.begin(), more.end());
+    }
     for (const NormProblem &problem : problems) {
         const GpuKnobs knobs = gpu_heuristic(problem);
         EXPECT_EQ(check(problem, knobs), "") << to_text(problem) << " " << to_text(knobs);

@@ -11,6 +11,7 @@
 #include "autotune/measure/single_kernel.h"
 #include "schedules/gpu_space.h"
 #include "tests/gpu_problems.h"
+#include "tests/gpu_sums_cases.h"
 #include "tests/opencl_kernel.h"
 
 namespace normforge {
@@ -52,13 +53,28 @@ TEST_P(OpenClTest, PassesTheAccuracyGate) {
     EXPECT_EQ(result.failure, "");
 }
 
+class OpenClSums : public OpenClTest {};
+
+TEST_P(OpenClSums, AreExact) {
+    expect_exact_sums(GetParam(), 100, opencl_target());
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, OpenClSums,
+                         testing::Values(parse_problem(
+                             "op=layer_norm,pass=backward,dtype=bf16,bias=f32,saved_statistics=yes,hidden=77")),
+                         [](const auto &test) { return symbol_name(test.param); });
+
 std::vector<NormProblem> problems() {
     std::vector<NormProblem> result;
     for (const char *text :
          {"op=layer_norm,dtype=f32,hidden=128", "op=rms_norm,dtype=f16,hidden=256",
           "op=layer_norm,dtype=bf16,hidden=200,residual=bf16,sum=bf16", "op=rms_norm,dtype=f32,hidden=2304",
           "op=layer_norm,dtype=bf16,hidden=2560", "op=layer_norm,dtype=f32,output=i8,scale=per_row,hidden=256",
-          "op=layer_norm,dtype=f32,hidden=77,saved_statistics=yes"}) {
+          "op=layer_norm,dtype=f32,hidden=77,saved_statistics=yes",
+          "op=layer_norm,pass=backward,dtype=f32,hidden=128,saved_statistics=yes",
+          "op=layer_norm,pass=backward,dtype=bf16,hidden=200,residual=bf16,sum=bf16,saved_statistics=yes",
+          "op=rms_norm,pass=backward,dtype=f32,hidden=2304,saved_statistics=yes",
+          "op=layer_norm,pass=backward,dtype=f16,hidden=2560,epsilon_place=on_deviation,saved_statistics=yes"}) {
         result.push_back(parse_problem(text));
     }
     return result;

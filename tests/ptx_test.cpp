@@ -14,6 +14,7 @@
 #include "generators/gpu_emit.h"
 #include "runtime/operands.h"
 #include "schedules/gpu_space.h"
+#include "schedules/schedule_gpu_sums.h"
 #include "tests/assembly.h"
 #include "tests/gpu_problems.h"
 #include "tests/temporary_folder.h"
@@ -66,20 +67,17 @@ protected:
 INSTANTIATE_TEST_SUITE_P(Grid, PtxTest, testing::ValuesIn(gpu_problems()),
                          [](const auto &test) { return symbol_name(test.param); });
 
-void expect_no_spills(const NormProblem &problem, const GpuKnobs &knobs,
-                      const std::vector<const char *> &devices) {
+void expect_no_spills(const std::string &ptx, int threads, const char *device) {
     const TemporaryFolder folder;
-    folder.write("kernel.ptx", emit_ptx({problem, knobs}));
-    for (const char *device : devices) {
-        const std::string output = output_of(std::string(NORMFORGE_PTXAS) + " -v -o /dev/null -arch=" + device +
-                                             " " + (folder / "kernel.ptx").string());
-        SCOPED_TRACE(to_text(knobs) + " " + device + ": " + output);
-        EXPECT_EQ(count_of(output, "error|fatal"), 0u);
-        EXPECT_EQ(count_of(output, " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), 1u);
-        const int registers = number_in(output, R"(Used (\d+) registers)");
-        EXPECT_GT(registers, 0);
-        EXPECT_LE(registers * block_needs(problem, knobs).threads, 65536);
-    }
+    folder.write("kernel.ptx", ptx);
+    const std::string output = output_of(std::string(NORMFORGE_PTXAS) + " -v -o /dev/null -arch=" + device + " " +
+                                         (folder / "kernel.ptx").string());
+    SCOPED_TRACE(ptx.substr(0, ptx.find("\n.")) + " " + device + ": " + output);
+    EXPECT_EQ(count_of(output, "error|fatal"), 0u);
+    EXPECT_EQ(count_of(output, " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), 1u);
+    const int registers = number_in(output, R"(Used (\d+) registers)");
+    EXPECT_GT(registers, 0);
+    EXPECT_LE(registers * threads, 65536);
 }
 
 // Every device assembles PTX of 8.0 for itself.
@@ -87,9 +85,11 @@ TEST_P(PtxTest, AssemblesWithoutSpillsWithinTheRegisters) {
     if (std::string_view(NORMFORGE_PTXAS).empty()) {
         GTEST_SKIP() << "ptxas is not installed";
     }
-    expect_no_spills(problem(), knobs, {"sm_80", "sm_90", "sm_100"});
+    for (const char *device : {"sm_80", "sm_90", "sm_100"}) {
+        expect_no_spills(emit_ptx({problem(), knobs}), block_needs(problem(), knobs).threads, device);
+    }
     for (const GpuKnobs &each : some_schedules(problem(), 1)) {
-        expect_no_spills(problem(), each, {"sm_90"});
+        expect_no_spills(emit_ptx({problem(), each}), block_needs(problem(), each).threads, "sm_90");
     }
 }
 
@@ -117,6 +117,49 @@ TEST_P(PtxTest, MovesEachValueOnceInWholeVectors) {
     const size_t barriers = count_of(ptx, R"(\bbar(rier)?\.)");
     EXPECT_EQ(barriers > 0, knobs.warps > 1);
     EXPECT_LE(barriers, 4u);
+}
+
+class GradientPtxTest : public testing::TestWithParam<NormProblem> {};
+
+INSTANTIATE_TEST_SUITE_P(Grid, GradientPtxTest, testing::ValuesIn(gpu_gradients()),
+                         [](const auto &test) { return symbol_name(test.param); });
+
+INSTANTIATE_TEST_SUITE_P(Others, GradientPtxTest, testing::ValuesIn(other_gpu_gradients()),
+                         [](const auto &test) { return symbol_name(test.param); });
+
+TEST_P(GradientPtxTest, AssemblesWithoutSpillsWithinTheRegisters) {
+    if (std::string_view(NORMFORGE_PTXAS).empty()) {
+        GTEST_SKIP() << "ptxas is not installed";
+    }
+    const NormProblem &problem = GetParam();
+    const GpuKnobs knobs = gpu_heuristic(problem);
+    for (const char *device : {"sm_80", "sm_90", "sm_100"}) {
+        expect_no_spills(emit_cuda({problem, knobs}).ptx, block_needs(problem, knobs).threads, device);
+        if (has_gpu_sums(problem)) {
+            expect_no_spills(emit_cuda_sums(problem).ptx, kSumValues * kSumParts, device);
+        }
+    }
+}
+
+// The row and dy are read once, and what is of the row's type is written once, as wide as threads can. Several
+// warps wait for one another three times a row: for the row, for its sums, and before the next row.
+TEST_P(GradientPtxTest, MovesWholeVectors) {
+    const NormProblem &problem = GetParam();
+    const GpuKnobs knobs = gpu_heuristic(problem);
+    const std::string ptx = emit_cuda({problem, knobs}).ptx;
+    const ThreadValues values = thread_values(problem, knobs);
+    const std::vector<int> stores = accesses(ptx, "st");
+    const bool has_narrow_rows = values.vector == 1 || knobs.place == kReadTwice;
+    if (!has_narrow_rows) {
+        EXPECT_EQ(std::ranges::count(stores, static_cast<int>(element_size(problem.dtype))), 0);
+        // The saved statistics.
+        const std::vector<int> loads = accesses(ptx, "ld");
+        EXPECT_LE(std::ranges::count_if(loads, [](int bytes) { return bytes <= 4; }), 8);
+    }
+    EXPECT_EQ(count_of(ptx, R"(\.ftz|\.approx|div\.full|atom|red\.global)"), 0u);
+    const size_t barriers = count_of(ptx, R"(\bbar(rier)?\.)");
+    EXPECT_EQ(barriers > 0, knobs.warps > 1);
+    EXPECT_LE(barriers, 5u);
 }
 
 class UnalignedPtxTest : public testing::TestWithParam<NormProblem> {};

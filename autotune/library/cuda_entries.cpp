@@ -3,21 +3,10 @@
 #include <set>
 #include <string>
 
+#include "generators/cuda_codes.h"
 #include "runtime/user_error.h"
 
 namespace normforge {
-
-TableCudaCode cuda_code(const GpuKernelSpec &spec) {
-    GpuKernel kernel = emit_cuda(spec);
-    return {std::move(kernel.ptx),
-            kernel_symbol(spec),
-            std::move(kernel.launch.parameters),
-            spec.alignment == GpuAlignment::vector ? thread_values(spec.problem, spec.knobs).vector : 1,
-            spec.knobs.rows,
-            kernel.launch.threads_x,
-            kernel.launch.threads_y,
-            kernel.launch.shared_bytes};
-}
 
 std::vector<TableCudaEntry> cuda_entries(const std::vector<LibraryCudaKernel> &kernels) {
     std::vector<TableCudaEntry> entries;
@@ -27,10 +16,8 @@ std::vector<TableCudaEntry> cuda_entries(const std::vector<LibraryCudaKernel> &k
             throw UserError("two CUDA kernels for " + to_text(kernel.problem) + "; allowed is one");
         }
         TableCudaEntry entry{kernel.problem, kCudaTarget, to_text(kernel.knobs), kernel.source, {}};
-        if (thread_values(kernel.problem, kernel.knobs).vector > 1) {
-            entry.codes.push_back(cuda_code({kernel.problem, kernel.knobs, GpuAlignment::vector}));
-        }
-        entry.codes.push_back(cuda_code({kernel.problem, kernel.knobs, GpuAlignment::value}));
+        entry.codes = cuda_codes(kernel.problem, kernel.knobs);
+        entry.sums = cuda_sums(kernel.problem);
         entries.push_back(std::move(entry));
     }
     return entries;

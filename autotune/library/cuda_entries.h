@@ -3,13 +3,9 @@
 #include <vector>
 
 #include "autotune/library/library_writer.h"
-#include "generators/gpu_emit.h"
 #include "generators/table_object.h"
 
 namespace normforge {
-
-// Compiles one code of a kernel.
-TableCudaCode cuda_code(const GpuKernelSpec &spec);
 
 // Compiles a library's CUDA kernels, each for whole vectors and, where vectors have more values than one, for any
 // alignment. Throws UserError for two kernels of one problem and for knobs that do not fit.

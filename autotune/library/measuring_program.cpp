@@ -7,7 +7,7 @@
 
 #include "autotune/library/embedded_files.h"
 #include "autotune/library/pending_file.h"
-#include "autotune/library/shared_library.h"
+#include "autotune/library/tool.h"
 #include "runtime/user_error.h"
 #include "schedules/target.h"
 
@@ -39,14 +39,14 @@ void link_measuring_program(const LibraryKernel &kernel, const std::filesystem::
     PendingFile archive(folder / "libmeasuring.a");
     archive.write(std::string(linking.archive));
     archive.commit();
-    std::vector<std::string> command = compiler_words(linking.compiler_variable, linking.compiler);
+    std::vector<std::string> command = tool_words(linking.compiler_variable, linking.compiler);
     command.insert(command.end(),
                    {"-static", "-o", program.string(), "-Wl,--start-group", (folder / "libmeasured.a").string(),
                     (folder / "libmeasuring.a").string(), "-Wl,--end-group"});
-    run_linker(command, "the measuring program",
-               fmt::format("a measuring program needs a C++ compiler for {}, {} or the one that the "
-                           "environment variable {} names, and static libraries of C and C++",
-                           target_name(kernel.target), linking.compiler, linking.compiler_variable));
+    run_tool(command, "link the measuring program",
+             fmt::format("a measuring program needs a C++ compiler for {}, {} or the one that the "
+                         "environment variable {} names, and static libraries of C and C++",
+                         target_name(kernel.target), linking.compiler, linking.compiler_variable));
 }
 
 }  // namespace normforge

@@ -29,7 +29,7 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
 // Checks of one kernel; the first failure stays.
 class Check {
 public:
-    Check(const NormProblem &problem, const nf_kernel &kernel) : problem_(problem), kernel_(kernel) {}
+    Check(const NormProblem &problem, const AccuracyGate::Run &run) : problem_(problem), run_(run) {}
 
     void run(const AccuracyGate::Batch &batch) {
         std::vector<size_t> all(batch.kinds.size());
@@ -69,7 +69,7 @@ private:
         const CallOperands operands(problem_, static_cast<int64_t>(rows.size()) / manner.groups, manner.groups,
                                     rows_of_values(problem_, batch.values, rows), manner.gaps);
         const nf_arguments arguments = manner.in_place ? operands.in_place() : operands.arguments();
-        const nf_status status = nf_run(&kernel_, &arguments);
+        const nf_status status = run_(arguments);
         if (status != NF_SUCCESS) {
             fail(fmt::format("{}: refused: {}", manner.name, nf_status_message(status)));
         } else if (const std::optional<std::string> damaged = operands.damaged(arguments)) {
@@ -163,7 +163,7 @@ private:
     }
 
     const NormProblem &problem_;
-    const nf_kernel &kernel_;
+    const AccuracyGate::Run &run_;
     AccuracyGate::Result result_;
     std::vector<float> digested_;
 };
@@ -228,7 +228,11 @@ void AccuracyGate::add_batch(const std::vector<TestRow> &rows, float epsilon) {
 }
 
 AccuracyGate::Result AccuracyGate::check(const nf_kernel &kernel) const {
-    Check check(problem_, kernel);
+    return check([&](const nf_arguments &arguments) { return nf_run(&kernel, &arguments); });
+}
+
+AccuracyGate::Result AccuracyGate::check(const Run &run) const {
+    Check check(problem_, run);
     for (const Batch &batch : batches_) {
         check.run(batch);
     }

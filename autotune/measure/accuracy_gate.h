@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,10 @@ public:
     // Calls the kernel by nf_run. One that reads or writes out of bounds may crash this process: use a
     // ChildProcess.
     Result check(const nf_kernel &kernel) const;
+
+    // The same of anything that runs a call as nf_run does.
+    using Run = std::function<nf_status(const nf_arguments &arguments)>;
+    Result check(const Run &run) const;
 
     // Rows of one call.
     struct Batch {

@@ -31,8 +31,11 @@ Range range_of(const NormProblem &problem, const nf_arguments &arguments, const 
 
 }  // namespace
 
-DeviceCall::DeviceCall(const CudaDevice &device, const NormProblem &problem, const nf_arguments &host)
-    : device_(device), arguments_(host) {
+DeviceCall::DeviceCall(const CudaDevice &device, const NormProblem &problem, const nf_arguments &host,
+                       int64_t workspace_bytes)
+    : device_(device), arguments_(host),
+      workspace_(device, static_cast<size_t>(std::max<int64_t>(1, workspace_bytes))) {
+    arguments_.workspace = workspace_.data();
     const auto has_memory = [&](const Operand &operand) {
         return operand.shape != OperandShape::number && operand_type(problem, operand) != NF_NONE;
     };

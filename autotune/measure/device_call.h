@@ -9,10 +9,11 @@
 namespace normforge {
 
 // A call's operands once more, on the device: memory that operands share there too, and every operand that shares
-// none with another begins at a multiple of 256 bytes.
+// none with another begins at a multiple of 256 bytes. The workspace has so many bytes.
 class DeviceCall {
 public:
-    DeviceCall(const CudaDevice &device, const NormProblem &problem, const nf_arguments &host);
+    DeviceCall(const CudaDevice &device, const NormProblem &problem, const nf_arguments &host,
+               int64_t workspace_bytes);
 
     const nf_arguments &arguments() const { return arguments_; }
 
@@ -30,6 +31,7 @@ private:
     const CudaDevice &device_;
     nf_arguments arguments_;
     std::vector<Block> blocks_;
+    const DeviceMemory workspace_;
 };
 
 }  // namespace normforge

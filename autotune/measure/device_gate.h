@@ -5,7 +5,7 @@
 
 namespace normforge {
 
-// The accuracy gate for a kernel that runs on the device. Of one thread at a time.
+// The accuracy gate for a kernel that runs on the device.
 AccuracyGate::Result check_on_device(const AccuracyGate &gate, const CudaDevice &device,
                                      const NormProblem &problem, const nf_cuda_kernel &kernel);
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "autotune/measure/lane_sums.h"
+#include "runtime/cuda_slices.h"
 #include "runtime/float_types.h"
 #include "runtime/kernel_table.h"
 #include "runtime/reference.h"
@@ -42,28 +43,33 @@ RowMean row_mean(int64_t count, double term_roundings, Value &&value) {
 // One row of a backward pass. Errors are absolute where no other word is said.
 class BackwardRow {
 public:
-    BackwardRow(const NormProblem &problem, const nf_arguments &arguments)
-        : problem_(problem), arguments_(arguments), exact_(reference_norm(problem, arguments)),
-          rstd_(exact_.rstd[0]), centre_(problem.op == NF_LAYER_NORM ? arguments.mean[0] : 0) {
+    BackwardRow(const NormProblem &problem, const nf_arguments &arguments, MergedIn merged)
+        : problem_(problem), arguments_(arguments), in_f32_(merged == MergedIn::f32),
+          exact_(reference_norm(problem, arguments)), rstd_(exact_.rstd[0]),
+          centre_(problem.op == NF_LAYER_NORM ? arguments.mean[0] : 0) {
         const int64_t hidden = problem.hidden;
         for (int64_t i = 0; i < hidden; i++) {
             gradients_.push_back(dy(i) * weight_factor(problem, arguments, i));
         }
         const auto scaled = [&](int64_t i) { return (exact_.h[i] - centre_) * rstd_; };
-        const RowMean product = row_mean(hidden, 4, [&](int64_t i) { return gradients_[i] * scaled(i); });
+        const RowMean product =
+            row_mean(hidden, 4 + merging(), [&](int64_t i) { return gradients_[i] * scaled(i); });
         const RowMean slope = row_mean(hidden, 0, [&](int64_t i) { return gradients_[i] * exact_.normalised[i]; });
-        const RowMean square = row_mean(hidden, 5, [&](int64_t i) { return scaled(i) * scaled(i); });
+        const RowMean square = row_mean(hidden, 5 + merging(), [&](int64_t i) { return scaled(i) * scaled(i); });
         RowMean distance, gradient;
         if (problem.op == NF_LAYER_NORM) {
-            distance = row_mean(hidden, 1, [&](int64_t i) { return exact_.h[i] - centre_; });
-            gradient = row_mean(hidden, 1, [&](int64_t i) { return gradients_[i]; });
+            // In f32 alone distances are summed times rstd.
+            const double factor = in_f32_ ? 1 : 0;
+            distance = row_mean(hidden, 1 + factor + merging(), [&](int64_t i) { return exact_.h[i] - centre_; });
+            gradient = row_mean(hidden, 1 + merging(), [&](int64_t i) { return gradients_[i]; });
         }
         const bool on_deviation = problem.epsilon_place == NF_ON_DEVIATION;
         const double largest =
             std::max({distance.largest, gradient.largest, product.largest, on_deviation ? square.largest : 0});
         if (has_nan()) {
             outcome_ = Outcome::nan;
-        } else if (kLaneTerms * largest < FLT_MAX && std::isfinite(slope.mean + rstd_)) {
+        } else if ((in_f32_ ? static_cast<double>(hidden) : kLaneTerms) * largest < FLT_MAX &&
+                   std::isfinite(slope.mean + rstd_)) {
             outcome_ = Outcome::bounded;
         }
 
@@ -71,12 +77,18 @@ public:
         const double shift = problem.op == NF_LAYER_NORM ? exact_.mean[0] - centre_ : 0;
         if (problem.op == NF_LAYER_NORM) {
             mean_error_ = distance.error + kF32Rounding * std::fabs(shift);
+            if (in_f32_ && rstd_ > 0) {
+                mean_error_ += kF32Smallest / rstd_;
+            }
             gradient_mean_ = gradient.mean;
             gradient_mean_error_ = gradient.error + kF32Rounding * std::fabs(gradient.mean);
         }
         slope_ = slope.mean;
         slope_error_ = product.error +
                        rstd_ * (mean_error_ * std::fabs(gradient_mean_) + std::fabs(shift) * gradient_mean_error_);
+        if (in_f32_) {
+            slope_error_ += kF32Rounding * (std::fabs(product.mean) + std::fabs(shift * rstd_ * gradient_mean_));
+        }
         if (on_deviation) {
             divide_slope(square, shift * rstd_);
         }
@@ -124,6 +136,10 @@ private:
                (rstd_ == 0 && std::ranges::any_of(exact_.h, is_infinite));
     }
 
+    // Roundings that each term of a row's mean takes part in when all threads' sums are merged in f32, and when
+    // the total is divided.
+    double merging() const { return in_f32_ ? kMerges + 1 : 0; }
+
     ValueRange range(nf_dtype type, double expected, double low, double high) const {
         return outcome_ == Outcome::anything ? anything(expected) : rounded_range(type, expected, low, high);
     }
@@ -132,7 +148,10 @@ private:
     // with no slope then, or as something that one value's square has left of it.
     void divide_slope(const RowMean &square, double scaled_shift) {
         const double moment = std::max(0.0, square.mean - scaled_shift * scaled_shift);
-        const double error = square.error + 2 * std::fabs(scaled_shift) * rstd_ * mean_error_;
+        double error = square.error + 2 * std::fabs(scaled_shift) * rstd_ * mean_error_;
+        if (in_f32_) {
+            error += kF32Rounding * (square.mean + scaled_shift * scaled_shift);
+        }
         const double largest = std::fabs(slope_) + slope_error_;
         const double low = std::max(moment - error, kF32Smallest / static_cast<double>(problem_.hidden));
         const double slope = moment > 0 ? slope_ / std::sqrt(moment) : 0;
@@ -147,13 +166,16 @@ private:
         if (problem_.op == NF_RMS_NORM) {
             return kF32Smallest;
         }
+        const double about_saved = std::fabs(exact_.h[i] - centre_);
+        // In f32 alone it is the distance times rstd that the mean's part is taken off.
         const double rounding =
-            kF32Rounding * (std::fabs(exact_.h[i] - centre_) + std::fabs(exact_.h[i] - exact_.mean[0]));
+            kF32Rounding * ((in_f32_ ? 2 : 1) * about_saved + std::fabs(exact_.h[i] - exact_.mean[0]));
         return rstd_ * (mean_error_ + rounding) + kF32Smallest;
     }
 
     const NormProblem &problem_;
     const nf_arguments &arguments_;
+    const bool in_f32_;
     const ReferenceNorm exact_;
     const double rstd_;
     const double centre_;            // the saved mean
@@ -168,14 +190,14 @@ private:
 
 }  // namespace
 
-GradientRanges::GradientRanges(const NormProblem &problem) : problem_(problem) {
+GradientRanges::GradientRanges(const NormProblem &problem, MergedIn merged) : problem_(problem), merged_(merged) {
     const bool backward = problem.pass == NF_BACKWARD;
     weight_sums_.resize(backward && problem.weight != NF_NONE ? problem.hidden : 0);
     bias_sums_.resize(backward && problem.bias != NF_NONE ? problem.hidden : 0);
 }
 
 void GradientRanges::append_row(const nf_arguments &arguments, OperandRanges &ranges) {
-    const BackwardRow row(problem_, arguments);
+    const BackwardRow row(problem_, arguments, merged_);
     for (OperandId id : {OperandId::dx, OperandId::dresidual}) {
         const nf_dtype type = operand_type(problem_, operand(id));
         for (int64_t i = 0; type != NF_NONE && i < problem_.hidden; i++) {
@@ -209,8 +231,12 @@ void GradientRanges::append_sums(OperandRanges &ranges) const {
 }
 
 void GradientRanges::append_sum(OperandId id, const std::vector<Sum> &sums, OperandRanges &ranges) const {
-    // A term is rounded when it is made, by each addition in its slice, and by each level of the tree above it.
-    const int64_t slice = std::min(rows_, gradient_slice_rows(problem_));
+    // A term is rounded when it is made, by each addition in its slice, and by each level of the tree above it. Of
+    // a GPU's slices the errors are kept.
+    int64_t slice = std::min(rows_, gradient_slice_rows(problem_));
+    if (merged_ == MergedIn::f32) {
+        slice = std::max(slice, (rows_ - 1) / cuda_slices(problem_, rows_) + 1);
+    }
     const double levels = std::ceil(std::log2(static_cast<double>(std::max<int64_t>(1, rows_))));
     const double rounding = (static_cast<double>(slice) + levels + 1) * kF32Rounding;
     for (const Sum &sum : sums) {

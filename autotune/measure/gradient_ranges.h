@@ -9,7 +9,7 @@ namespace normforge {
 // The backward part of value_ranges: dx and dresidual row by row, and the sums over all of them.
 class GradientRanges {
 public:
-    explicit GradientRanges(const NormProblem &problem);
+    GradientRanges(const NormProblem &problem, MergedIn merged);
 
     // The arguments are those of one row.
     void append_row(const nf_arguments &arguments, OperandRanges &ranges);
@@ -26,6 +26,7 @@ private:
     void append_sum(OperandId id, const std::vector<Sum> &sums, OperandRanges &ranges) const;
 
     const NormProblem &problem_;
+    const MergedIn merged_;
     int64_t rows_ = 0;
     std::vector<Sum> weight_sums_;
     std::vector<Sum> bias_sums_;

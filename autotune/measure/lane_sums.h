@@ -10,6 +10,10 @@ namespace normforge {
 inline constexpr double kF32Rounding = 0x1p-24;   // of one operation, relative
 inline constexpr double kF32Smallest = 0x1p-149;  // twice the error of one that underflows
 
+// Where sums are merged in f32: sums of two sides, each as many lanes, over up to 1024 lanes, and what brings a
+// lane's sums to the first side.
+inline constexpr double kMerges = 14;
+
 // Values that one lane sums in f32 before its sum moves to f64: every `lanes`-th from the first.
 struct LaneRun {
     size_t first;

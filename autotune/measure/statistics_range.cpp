@@ -14,8 +14,6 @@ constexpr double kF64Rounding = 0x1p-53;
 // Of the few f64 operations that come after the sums.
 constexpr double kF64Operations = 0x1p-50;
 
-// Sums of two sides, each as many lanes, over up to 1024 lanes, and what brings a lane's sums to the first side.
-constexpr double kMerges = 14;
 // A mean of squares, epsilon, root and quotient.
 constexpr double kF32Operations = 5 * kF32Rounding;
 

@@ -214,7 +214,7 @@ ValueRange quantised(const ValueRange &range, nf_dtype type, float scale) {
 
 OperandRanges value_ranges(const NormProblem &problem, const nf_arguments &arguments, MergedIn merged) {
     OperandRanges ranges;
-    GradientRanges gradients(problem);
+    GradientRanges gradients(problem, merged);
     for (int64_t group = 0; group < std::max<int64_t>(1, arguments.groups); group++) {
         for (int64_t row = 0; row < arguments.rows; row++) {
             const nf_arguments alone = one_row(problem, arguments, group, row);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <stdexcept>
 
@@ -55,14 +56,19 @@ void time_blocks(const DeviceContest &contest, const std::vector<size_t> &active
     const CudaDevice device;
     const Timer timer(device);
     const TimingOperands operands(contest.problem, contest.rows);
-    const DeviceCall call(device, contest.problem, operands.arguments());
     // A copy reads and writes each of its bytes.
     const auto bytes = static_cast<size_t>(std::max<int64_t>(1, contest.rows * row_bytes(contest.problem) / 2));
     const DeviceMemory from(device, bytes);
     const DeviceMemory to(device, bytes);
     std::vector<std::unique_ptr<LoadedGpuKernel>> kernels(contest.contenders.size());
+    std::optional<DeviceCall> call;
     const auto run = [&](size_t contender) {
-        if (const nf_status status = nf_cuda_run(&kernels[contender]->kernel(), &call.arguments(), nullptr)) {
+        const nf_cuda_kernel &kernel = kernels[contender]->kernel();
+        if (!call) {
+            call.emplace(device, contest.problem, operands.arguments(),
+                         nf_cuda_workspace_bytes(&kernel, contest.rows, operands.arguments().groups));
+        }
+        if (const nf_status status = nf_cuda_run(&kernel, &call->arguments(), nullptr)) {
             throw std::runtime_error(nf_status_message(status));
         }
     };

@@ -213,7 +213,8 @@ Hardware detect_gpu() {
         nf_status status = open_cuda_driver(driver);
         if (status == NF_SUCCESS) {
             const CudaDevice device;
-            status = check_cuda_context(driver);
+            int64_t capability = 0;
+            status = check_cuda_context(driver, capability);
             if (status == NF_SUCCESS) {
                 return send(hardware_line(hardware_of(device)) + emulation_line("") + end_line());
             }

@@ -5,24 +5,16 @@
 
 namespace normforge {
 
-GpuCode::GpuCode(const NormProblem &problem, const GpuKnobs &knobs) {
-    std::vector<GpuKernelSpec> specs;
-    const int vector = thread_values(problem, knobs).vector;
-    if (vector > 1) {
-        specs.push_back({problem, knobs, GpuAlignment::vector});
+GpuCode::GpuCode(const NormProblem &problem, const GpuKnobs &knobs)
+    : compiled_(cuda_codes(problem, knobs)), compiled_sums_(cuda_sums(problem)) {
+    for (const TableCudaCode &code : compiled_) {
+        codes_.push_back(runtime_form(code));
     }
-    specs.push_back({problem, knobs, GpuAlignment::value});
-    for (const GpuKernelSpec &spec : specs) {
-        forms_.push_back({emit_cuda(spec), kernel_symbol(spec)});
+    for (const TableCudaCode &code : compiled_sums_) {
+        sums_.push_back(runtime_form(code));
     }
-    for (const Form &form : forms_) {
-        const GpuLaunch &launch = form.code.launch;
-        const bool has_vectors = &form != &forms_.back();
-        codes_.push_back({form.code.ptx.c_str(), form.symbol.c_str(), std::ssize(launch.parameters),
-                          launch.parameters.data(), has_vectors ? vector : 1, knobs.rows, launch.threads_x,
-                          launch.threads_y, launch.shared_bytes});
-    }
-    entry_ = {problem, kCudaTarget, "", "", std::ssize(codes_), codes_.data()};
+    entry_ = {
+        problem, kCudaTarget, "", "", std::ssize(codes_), codes_.data(), sums_.empty() ? nullptr : sums_.data()};
     library_.cuda_count = 1;
     library_.cuda_entries = &entry_;
 }

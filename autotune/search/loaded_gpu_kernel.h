@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "generators/gpu_emit.h"
+#include "generators/cuda_codes.h"
 #include "runtime/kernel_table.h"
 
 namespace normforge {
 
-// Both codes of a GPU kernel, compiled, as the runtime's table has them.
+// All code of a GPU kernel, compiled, as the runtime's table has them.
 class GpuCode {
 public:
     // Throws as emit_cuda does.
@@ -19,16 +19,11 @@ public:
     const nf_library &library() const { return library_; }
 
     // Of the code that a session knows the kernel by: see any_kernel.h.
-    const std::string &ptx() const { return forms_.front().code.ptx; }
+    const std::string &ptx() const { return compiled_.front().image; }
 
 private:
-    struct Form {
-        GpuKernel code;
-        std::string symbol;
-    };
-
-    std::vector<Form> forms_;
-    std::vector<nf_cuda_code> codes_;
+    std::vector<TableCudaCode> compiled_, compiled_sums_;
+    std::vector<nf_cuda_code> codes_, sums_;
     nf_cuda_entry entry_{};
     nf_library library_{};
 };

@@ -28,8 +28,15 @@ json bundle_form(const TableCudaEntry &entry) {
     for (const TableCudaCode &code : entry.codes) {
         codes.push_back(code_form(code));
     }
-    return {
-        {"problem", to_text(entry.problem)}, {"knobs", entry.knobs}, {"source", entry.source}, {"codes", codes}};
+    json sums = json::array();
+    for (const TableCudaCode &code : entry.sums) {
+        sums.push_back(code_form(code));
+    }
+    return {{"problem", to_text(entry.problem)},
+            {"knobs", entry.knobs},
+            {"source", entry.source},
+            {"codes", codes},
+            {"sums", sums}};
 }
 
 }  // namespace normforge

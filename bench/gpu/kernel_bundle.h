@@ -10,7 +10,7 @@
 namespace normforge {
 
 // CUDA kernels in a file, for a machine where none can be generated, and as a library's table once more. A kernel
-// is {"problem", "knobs", "source", "codes": [..]}, by the names of runtime/cuda_table.h.
+// is {"problem", "knobs", "source", "codes": [..], "sums": [..]}, by the names of runtime/cuda_table.h.
 class BundledKernel {
 public:
     explicit BundledKernel(const nlohmann::json &kernel);
@@ -22,10 +22,12 @@ public:
     const std::string &knobs() const { return knobs_; }
 
 private:
+    nf_cuda_code read_code(const nlohmann::json &code);
+
     std::string knobs_, source_;
     std::deque<std::string> texts_;
     std::deque<std::vector<nf_cuda_parameter>> parameters_;
-    std::vector<nf_cuda_code> codes_;
+    std::vector<nf_cuda_code> codes_, sums_;
     nf_cuda_entry entry_{};
     nf_library library_{};
 };

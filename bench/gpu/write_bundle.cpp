@@ -32,6 +32,11 @@ constexpr const char *kChecked[] = {
     "op=layer_norm,dtype=f16,hidden=8192",
     "op=rms_norm,dtype=f32,hidden=16384",
     "op=layer_norm,dtype=bf16,hidden=16384",
+    "op=layer_norm,pass=backward,dtype=f32,saved_statistics=yes,hidden=128",
+    "op=layer_norm,pass=backward,dtype=bf16,saved_statistics=yes,hidden=1024",
+    "op=rms_norm,pass=backward,dtype=bf16,saved_statistics=yes,hidden=4096",
+    "op=layer_norm,pass=backward,dtype=f32,saved_statistics=yes,hidden=8192",
+    "op=layer_norm,pass=backward,dtype=bf16,saved_statistics=yes,hidden=16384",
 };
 
 constexpr const char *kTimed[] = {
@@ -74,6 +79,7 @@ int write(const char *path) {
     const auto check = [&](const char *text) { bundle["checked"].push_back(checked_kernel(parse_problem(text))); };
     std::ranges::for_each(kChecked, check);
     std::ranges::for_each(kUnusualGpuProblems, check);
+    std::ranges::for_each(kUnusualGpuGradients, check);
     for (const char *text : kTimed) {
         bundle["timed"].push_back(timed_kernels(parse_problem(text)));
     }
