@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -7,6 +8,7 @@
 #include "autotune/cli/options.h"
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/standard_streams.h"
+#include "autotune/library/cubins.h"
 #include "autotune/library/library_writer.h"
 #include "autotune/library/pending_file.h"
 #include "autotune/search/resolver.h"
@@ -20,6 +22,11 @@ namespace {
 struct BuildOptions {
     explicit BuildOptions(CLI::App &command)
         : problems(command, ProblemOptions::Count::several), targets(command, TargetsOption::Cuda::allowed),
+          cubins(
+              command, "--cubins", "LIST",
+              "Compute capabilities of the devices to have machine code for, beside the PTX of cuda, or none; by "
+              "default 8.0, 9.0 and 10.0 as far as a ptxas knows them that is in the PATH or that the environment "
+              "variable PTXAS names"),
           db(command) {
         add_value(command, "--name", "NAME", name, "Name of the library and its header: lib<name>.a, <name>.h")
             ->required();
@@ -36,6 +43,7 @@ struct BuildOptions {
 
     ProblemOptions problems;
     TargetsOption targets;
+    ListOption cubins;
     DatabaseOption db;
     std::string name;
     std::string out;
@@ -47,22 +55,57 @@ struct BuildOptions {
     bool quiet = false;
 };
 
+// The compute capabilities that CUDA kernels get machine code for.
+std::vector<int64_t> cubin_capabilities(BuildOptions &options) {
+    const bool is_given = options.cubins.option().count() > 0;
+    if (!options.targets.has_cuda()) {
+        if (is_given) {
+            throw UsageError("--cubins is for --target cuda");
+        }
+        return {};
+    }
+    if (!is_given) {
+        return usual_cubins();
+    }
+    const std::vector<std::string> texts = options.cubins.values();
+    std::vector<int64_t> capabilities;
+    for (const std::string &text : texts) {
+        if (text != "none" || texts.size() > 1) {
+            capabilities.push_back(parse_option("--cubins", [&] { return parse_capability(text); }));
+        }
+    }
+    std::ranges::sort(capabilities);
+    const auto repeated = std::ranges::unique(capabilities);
+    capabilities.erase(repeated.begin(), repeated.end());
+    return capabilities;
+}
+
+std::string cubins_text(const std::vector<int64_t> &capabilities) {
+    std::string text;
+    for (const int64_t capability : capabilities) {
+        text += (text.empty() ? "" : ", ") + capability_text(capability);
+    }
+    return text.empty() ? "as PTX alone" : "as PTX, and as machine code for compute capability " + text;
+}
+
 // A kernel of the library, and where its schedules come from.
 struct ChosenKernel {
     NormProblem problem;
     std::string target;
     LadderStep step;
     std::string source;
+    std::vector<int64_t> cubins = {};
 };
 
 std::vector<ChosenKernel> chosen_kernels(const std::vector<ResolvedKernel> &resolved,
-                                         const std::vector<LibraryCudaKernel> &cuda_kernels) {
+                                         const std::vector<LibraryCudaKernel> &cuda_kernels,
+                                         const std::vector<int64_t> &cubins) {
     std::vector<ChosenKernel> chosen;
     for (const ResolvedKernel &each : resolved) {
         chosen.push_back({each.problem, target_name(each.target), each.step, each.source});
     }
     for (const LibraryCudaKernel &each : cuda_kernels) {
-        chosen.push_back({each.problem, kCudaTarget, LadderStep::heuristic, each.source});
+        chosen.push_back({each.problem, kCudaTarget, LadderStep::heuristic, each.source, cubins});
     }
     return chosen;
 }
@@ -76,6 +119,12 @@ void print_kernels(const BuildOptions &options, const std::vector<ChosenKernel> 
             Json json = json_of(each.problem);
             json.update(
                 {{"target", each.target}, {"step", name_of(kLadderSteps, each.step)}, {"source", each.source}});
+            if (each.target == kCudaTarget) {
+                json["cubins"] = Json::array();
+                for (const int64_t capability : each.cubins) {
+                    json["cubins"].push_back(capability_text(capability));
+                }
+            }
             if (files) {
                 json["library"] = files->library.string();
             }
@@ -85,6 +134,9 @@ void print_kernels(const BuildOptions &options, const std::vector<ChosenKernel> 
     } else if (!options.quiet) {
         for (const ChosenKernel &each : kernels) {
             print("{} on {}\n  {}\n", to_text(each.problem), each.target, each.source);
+            if (each.target == kCudaTarget) {
+                print("  {}\n", cubins_text(each.cubins));
+            }
         }
         if (files) {
             print("wrote {} and {}\n", files->library.string(), files->header.string());
@@ -114,12 +166,13 @@ void write_depfile(const BuildOptions &options, const std::filesystem::path &lib
     file.commit();
 }
 
-void build(const BuildOptions &options) {
+void build(BuildOptions &options) {
     const std::vector<NormProblem> problems = options.problems.problems();
     const std::vector<Halide::Target> targets = options.targets.targets();
     if (options.out.empty()) {
         throw UsageError("--out: it is empty; allowed: a folder, . for this one");
     }
+    const std::vector<int64_t> cubins = cubin_capabilities(options);
     std::vector<LibraryCudaKernel> cuda_kernels;
     if (options.targets.has_cuda()) {
         for (const NormProblem &problem : problems) {
@@ -130,7 +183,7 @@ void build(const BuildOptions &options) {
         options.untuned || targets.empty() ? std::nullopt : options.db.open_read_only(options.quiet);
     const std::vector<ResolvedKernel> resolved =
         resolve(problems, targets, options.untuned ? KnownDatabases() : known_databases(database));
-    const std::vector<ChosenKernel> chosen = chosen_kernels(resolved, cuda_kernels);
+    const std::vector<ChosenKernel> chosen = chosen_kernels(resolved, cuda_kernels, cubins);
     if (options.dry_run) {
         print_kernels(options, chosen, nullptr);
         return;
@@ -144,7 +197,7 @@ void build(const BuildOptions &options) {
     }
     const LibraryFiles files = write_library(
         options.name, options.out, options.shared ? LibraryKind::shared_library : LibraryKind::static_library,
-        kernels, cuda_kernels);
+        kernels, cuda_kernels, cubins);
     if (!options.depfile.empty()) {
         write_depfile(options, files.library, database.has_value());
     }

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "autotune/library/cubins.h"
 #include "runtime/user_error.h"
 #include "schedules/schedule_gpu_sums.h"
 
@@ -29,7 +30,16 @@ std::vector<TableCudaCode> cuda_sums(const NormProblem &problem) {
              kernel.launch.threads_x, kernel.launch.threads_y, kernel.launch.shared_bytes}};
 }
 
-std::vector<TableCudaEntry> cuda_entries(const std::vector<LibraryCudaKernel> &kernels) {
+static void add_cubins(std::vector<TableCudaCode> &codes, const std::vector<int64_t> &capabilities) {
+    for (TableCudaCode &code : codes) {
+        for (const int64_t capability : capabilities) {
+            code.cubins.push_back({capability, cubin(code.image, capability)});
+        }
+    }
+}
+
+std::vector<TableCudaEntry> cuda_entries(const std::vector<LibraryCudaKernel> &kernels,
+                                         const std::vector<int64_t> &cubin_capabilities) {
     std::vector<TableCudaEntry> entries;
     std::set<std::string> seen;
     for (const LibraryCudaKernel &kernel : kernels) {
@@ -42,6 +52,8 @@ std::vector<TableCudaEntry> cuda_entries(const std::vector<LibraryCudaKernel> &k
         }
         entry.codes.push_back(cuda_code({kernel.problem, kernel.knobs, GpuAlignment::value}));
         entry.sums = cuda_sums(kernel.problem);
+        add_cubins(entry.codes, cubin_capabilities);
+        add_cubins(entry.sums, cubin_capabilities);
         entries.push_back(std::move(entry));
     }
     return entries;
