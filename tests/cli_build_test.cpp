@@ -111,5 +111,23 @@ TEST_F(CliTest, BuildTellsAsJsonWhatItWrote) {
     EXPECT_EQ(built[1]["library"], (folder / "out/libnorms.a").string());
 }
 
+// With what stands in the assembler's place, and without one.
+TEST_F(CliTest, BuildTellsWhatCodeCudaKernelsHave) {
+    const std::string build = "build --op rms_norm --hidden 8 --target cuda --name norms --out {}/out";
+    folder.write("ptxas", "#!/bin/sh\ncp \"$4\" \"$3\"\n");
+    std::filesystem::permissions(folder / "ptxas", std::filesystem::perms::owner_all);
+    environment["PTXAS"] = "{}/ptxas";
+    EXPECT_PRED_FORMAT2(IsSubstring, "as PTX, and as machine code for compute capability 8.0, 9.0, 10.0\n",
+                        run(build).output);
+    EXPECT_PRED_FORMAT2(IsSubstring, "as PTX alone\n", run(build + " --cubins none").output);
+    EXPECT_EQ(run_json(build + " --quiet --cubins 12.0,8.9")[0]["cubins"], (json{"8.9", "12.0"}));
+    environment["PTXAS"] = "{}/missing";
+    EXPECT_PRED_FORMAT2(IsSubstring, "as PTX alone\n", run(build).output);
+    EXPECT_PRED_FORMAT2(IsSubstring, "machine code for CUDA devices needs ptxas",
+                        run(build + " --cubins 9.0").errors);
+    EXPECT_PRED_FORMAT2(IsSubstring, "'7.5' is no compute capability", run(build + " --cubins 7.5").errors);
+    EXPECT_EQ(run("build --op rms_norm --hidden 8 --untuned --cubins 9.0 --name norms --out {}/out").status, 2);
+}
+
 }  // namespace
 }  // namespace normforge

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "autotune/cli/problem_options.h"
 #include "autotune/cli/standard_streams.h"
 #include "autotune/cli/text_table.h"
+#include "autotune/library/cubins.h"
 #include "autotune/library/library_writer.h"
 #include "autotune/library/pending_file.h"
 #include "autotune/search/resolver.h"
@@ -21,6 +23,11 @@ namespace {
 struct BuildOptions {
     explicit BuildOptions(CLI::App &command)
         : problems(command, ProblemOptions::Count::several), targets(command), device(command, kDeviceHelp),
+          cubins(
+              command, "--cubins", "LIST",
+              "Compute capabilities of the devices to have machine code for, beside the PTX of cuda, or none; by "
+              "default 8.0, 9.0 and 10.0 as far as a ptxas knows them that is in the PATH or that the environment "
+              "variable PTXAS names"),
           db(command) {
         add_value(command, "--name", "NAME", name, "Name of the library and its header: lib<name>.a, <name>.h")
             ->required();
@@ -38,6 +45,7 @@ struct BuildOptions {
     ProblemOptions problems;
     TargetsOption targets;
     DeviceOption device;
+    ListOption cubins;
     DatabaseOption db;
     std::string name;
     std::string out;
@@ -49,21 +57,54 @@ struct BuildOptions {
     bool quiet = false;
 };
 
+// The compute capabilities that CUDA kernels get machine code for.
+std::vector<int64_t> cubin_capabilities(BuildOptions &options, const std::vector<Halide::Target> &targets) {
+    const bool is_given = options.cubins.option().count() > 0;
+    if (std::ranges::none_of(targets, is_cuda)) {
+        if (is_given) {
+            throw UsageError("--cubins is for --target cuda");
+        }
+        return {};
+    }
+    if (!is_given) {
+        return usual_cubins();
+    }
+    const std::vector<std::string> texts = options.cubins.values();
+    std::vector<int64_t> capabilities;
+    for (const std::string &text : texts) {
+        if (text != "none" || texts.size() > 1) {
+            capabilities.push_back(parse_option("--cubins", [&] { return parse_capability(text); }));
+        }
+    }
+    std::ranges::sort(capabilities);
+    const auto repeated = std::ranges::unique(capabilities);
+    capabilities.erase(repeated.begin(), repeated.end());
+    return capabilities;
+}
+
+std::string cubins_text(const std::vector<int64_t> &capabilities) {
+    std::string text;
+    for (const int64_t capability : capabilities) {
+        text += (text.empty() ? "" : ", ") + capability_text(capability);
+    }
+    return text.empty() ? "as PTX alone" : "as PTX, and as machine code for compute capability " + text;
+}
+
 // Of each target.
-void print_tables(const std::vector<ResolvedKernel> &kernels) {
+void print_tables(const std::vector<ResolvedKernel> &kernels, const std::vector<int64_t> &cubins) {
     std::map<std::string, std::vector<std::vector<std::string>>> tables;
     for (const ResolvedKernel &each : kernels) {
         tables[target_name(each.target)].push_back({to_text(each.problem), each.source});
     }
     for (const auto &[target, table] : tables) {
-        print("for {}:\n", target);
+        print("for {}{}:\n", target, target == kCudaTarget ? ", " + cubins_text(cubins) : "");
         write_output(text_table(table, "  "));
     }
 }
 
 // The files are null where none were written.
 void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel> &kernels,
-                   const LibraryFiles *files) {
+                   const std::vector<int64_t> &cubins, const LibraryFiles *files) {
     if (options.json) {
         Json all = Json::array();
         for (const ResolvedKernel &each : kernels) {
@@ -71,6 +112,12 @@ void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel
             json.update({{"target", target_name(each.target)},
                          {"step", name_of(kLadderSteps, each.step)},
                          {"source", each.source}});
+            if (is_cuda(each.target)) {
+                json["cubins"] = Json::array();
+                for (const int64_t capability : cubins) {
+                    json["cubins"].push_back(capability_text(capability));
+                }
+            }
             if (files) {
                 json["library"] = files->library.string();
             }
@@ -78,7 +125,7 @@ void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel
         }
         print_json(all);
     } else if (!options.quiet) {
-        print_tables(kernels);
+        print_tables(kernels, cubins);
         if (files) {
             print("wrote {} and {}\n", files->library.string(), files->header.string());
         }
@@ -107,20 +154,21 @@ void write_depfile(const BuildOptions &options, const std::filesystem::path &lib
     file.commit();
 }
 
-void build(const BuildOptions &options) {
+void build(BuildOptions &options) {
     const std::vector<NormProblem> problems = options.problems.problems();
     const std::vector<Halide::Target> targets = options.targets.targets();
     if (options.out.empty()) {
         throw UsageError("--out: it is empty; allowed: a folder, . for this one");
     }
     const Machine machine = options.device.machine(targets);
+    const std::vector<int64_t> cubins = cubin_capabilities(options, targets);
     const std::optional<Database> database =
         options.untuned ? std::nullopt : options.db.open_read_only(options.quiet);
     const std::vector<ResolvedKernel> resolved =
         resolve(problems, targets, options.untuned ? KnownDatabases() : known_databases(database),
                 Steps::up_to_the_taken, machine);
     if (options.dry_run) {
-        print_kernels(options, resolved, nullptr);
+        print_kernels(options, resolved, cubins, nullptr);
         return;
     }
     std::vector<LibraryKernel> kernels;
@@ -139,11 +187,11 @@ void build(const BuildOptions &options) {
     }
     const LibraryFiles files = write_library(
         options.name, options.out, options.shared ? LibraryKind::shared_library : LibraryKind::static_library,
-        kernels, cuda_kernels);
+        kernels, cuda_kernels, cubins);
     if (!options.depfile.empty()) {
         write_depfile(options, files.library, database.has_value());
     }
-    print_kernels(options, resolved, &files);
+    print_kernels(options, resolved, cubins, &files);
 }
 
 }  // namespace

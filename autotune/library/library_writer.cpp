@@ -157,7 +157,8 @@ const nf_library *{}_library(void);
 
 LibraryFiles write_library(const std::string &name, const std::filesystem::path &folder, LibraryKind kind,
                            const std::vector<LibraryKernel> &kernels,
-                           const std::vector<LibraryCudaKernel> &cuda_kernels) {
+                           const std::vector<LibraryCudaKernel> &cuda_kernels,
+                           const std::vector<int64_t> &cubin_capabilities) {
     check_name(name);
     if (kernels.empty() && cuda_kernels.empty()) {
         throw UserError("library " + name + " has no kernels; it must have at least one");
@@ -165,7 +166,7 @@ LibraryFiles write_library(const std::string &name, const std::filesystem::path 
     const bool is_shared = kind == LibraryKind::shared_library;
     const LibraryFiles files{folder / ("lib" + name + (is_shared ? ".so" : ".a")), folder / (name + ".h")};
     const std::vector<TableKernel> table = table_kernels(kernels);
-    const std::vector<TableCudaEntry> cuda_table = cuda_entries(cuda_kernels);
+    const std::vector<TableCudaEntry> cuda_table = cuda_entries(cuda_kernels, cubin_capabilities);
     const std::string bytes = make_archive(library_members(name, kernels, table, cuda_table));
     PendingFile archive(folder / ("lib" + name + ".a"));
     archive.write(bytes);

@@ -46,10 +46,12 @@ struct LibraryFiles {
 // The objects are stored byte for byte as given: what was measured is what runs. Equal arguments give equal files.
 // Files appear whole, the header last, and nothing is left behind by a call that throws.
 // Throws UserError for a name that is none, a folder that cannot be written, a shared library without a compiler,
-// targets of two architectures, and ARM where the program was built without a compiler for it. With CUDA kernels
-// alone it is a library for this machine.
+// targets of two architectures, where ptxas is missing or fails, and ARM where the program was built without a
+// compiler for it. With CUDA kernels alone it is a library for this machine. They are PTX, and machine code for
+// the devices of those compute capabilities.
 LibraryFiles write_library(const std::string &name, const std::filesystem::path &folder, LibraryKind kind,
                            const std::vector<LibraryKernel> &kernels,
-                           const std::vector<LibraryCudaKernel> &cuda_kernels = {});
+                           const std::vector<LibraryCudaKernel> &cuda_kernels = {},
+                           const std::vector<int64_t> &cubin_capabilities = {});
 
 }  // namespace normforge
