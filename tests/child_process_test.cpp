@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -141,6 +142,23 @@ TEST(ChildProcess, OneThatRefusesSignalsIsKilledToo) {
 }
 
 #ifndef __SANITIZE_ADDRESS__
+// Which is no memory yet: GPUs' drivers take far more addresses than they use.
+TEST(ChildProcess, AddressesAreLimitedUnlessItIsSaidOtherwise) {
+    const auto has_addresses = [](ChildProcess::Memory memory) {
+        ChildProcess child(
+            [](const Send &send) {
+                constexpr size_t kBytes = size_t{64} << 30;
+                void *addresses =
+                    mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                send(addresses == MAP_FAILED ? "no" : "yes");
+            },
+            memory);
+        return child.read(kPatience);
+    };
+    EXPECT_EQ(has_addresses(ChildProcess::Memory::limited), "no");
+    EXPECT_EQ(has_addresses(ChildProcess::Memory::unlimited), "yes");
+}
+
 TEST(ChildProcess, OneThatWantsAllMemoryFails) {
     ChildProcess child([](const Send &send) {
         send("begin");

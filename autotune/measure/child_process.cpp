@@ -63,7 +63,8 @@ void limit_memory() {
 }
 
 [[noreturn]] void run_child(int descriptor, pid_t parent,
-                            const std::function<void(const ChildProcess::Send &)> &work) {
+                            const std::function<void(const ChildProcess::Send &)> &work,
+                            ChildProcess::Memory memory) {
     setpgid(0, 0);  // a terminal's interruption is for the parent, which ends its children
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
@@ -71,7 +72,9 @@ void limit_memory() {
     }
     rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
-    limit_memory();
+    if (memory == ChildProcess::Memory::limited) {
+        limit_memory();
+    }
     for (int caught : {SIGINT, SIGTERM}) {
         signal(caught, SIG_DFL);
     }
@@ -86,7 +89,7 @@ void limit_memory() {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::function<void(const Send &)> &work) {
+ChildProcess::ChildProcess(const std::function<void(const Send &)> &work, Memory memory) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
         throw std::system_error(errno, std::generic_category(), "pipe");
@@ -101,7 +104,7 @@ ChildProcess::ChildProcess(const std::function<void(const Send &)> &work) {
     }
     if (pid_ == 0) {
         close(ends[0]);
-        run_child(ends[1], parent, work);
+        run_child(ends[1], parent, work, memory);
     }
     setpgid(pid_, pid_);  // here too, so that it is done before either goes on
     close(ends[1]);

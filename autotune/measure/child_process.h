@@ -11,13 +11,16 @@ namespace normforge {
 
 // Runs work in a forked child, so that code which crashes, hangs, aborts or wants all memory is an outcome here
 // and no more. The child sends messages of bytes; the parent reads them in order. It is a process group of its
-// own, which is killed as one, and may have 4 GiB more memory than the parent has.
+// own, which is killed as one, and may have 4 GiB more memory than the parent has, unless it is to open a GPU's
+// driver, which takes addresses for the memory of the machine and of all GPUs.
 class ChildProcess {
 public:
     using Send = std::function<void(const std::string &message)>;
 
+    enum class Memory { limited, unlimited };
+
     // The child calls work and exits; an exception that leaves it counts as a crash, with its text as the reason.
-    explicit ChildProcess(const std::function<void(const Send &)> &work);
+    explicit ChildProcess(const std::function<void(const Send &)> &work, Memory memory = Memory::limited);
     ~ChildProcess();  // kills a child that still runs
     ChildProcess(const ChildProcess &) = delete;
     ChildProcess &operator=(const ChildProcess &) = delete;

@@ -81,7 +81,8 @@ void run(const ChildPool &pool, const std::function<void(size_t job, ChildResult
             jobs.push_back({next,
                             now,
                             now + pool.limits.front(),
-                            ChildProcess([&pool, next](const ChildProcess::Send &send) { pool.work(next, send); }),
+                            ChildProcess([&pool, next](const ChildProcess::Send &send) { pool.work(next, send); },
+                                         pool.memory),
                             {}});
             next++;
         }

@@ -20,6 +20,7 @@ struct ChildPool {
     // Asked before a job is begun: whether to begin no more.
     std::function<bool()> stop = [] { return false; };
     MachineLock::Tell tell = {};
+    ChildProcess::Memory memory = ChildProcess::Memory::limited;
 };
 
 // How a job ended: with fewer messages than limits where it crashed or hung.

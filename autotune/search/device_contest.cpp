@@ -111,7 +111,8 @@ void run_device_contest(const DeviceContest &contest, const ContestObserver &obs
     int block = contest.first_block;
     const MachineLock lock(MachineLock::Use::timing, observer.tell);
     while (block < contest.blocks) {
-        ChildProcess child([&](const ChildProcess::Send &send) { time_blocks(contest, active, block, send); });
+        ChildProcess child([&](const ChildProcess::Send &send) { time_blocks(contest, active, block, send); },
+                           ChildProcess::Memory::unlimited);
         size_t called = kReference;
         std::vector<std::pair<size_t, Sample>> samples;  // of the block, which counts when it is whole
         while (const std::optional<std::string> text = child.read(kLimit)) {

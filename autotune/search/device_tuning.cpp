@@ -76,7 +76,7 @@ private:
         };
         std::vector<Trial> trials(specs.size());
         progress_.stage("compiling and checking", specs.size());
-        gate_kernels(specs, work,
+        gate_kernels(specs, work, ChildProcess::Memory::unlimited,
                      {.stop = is_interrupted,
                       .tell = [&](const std::string &what) { progress_.say(what); },
                       .done =
@@ -208,19 +208,21 @@ private:
 
 Hardware detect_gpu() {
     constexpr std::chrono::seconds kLimit{60};  // machines with many GPUs take seconds to open the driver
-    ChildProcess child([](const ChildProcess::Send &send) {
-        CudaDriver driver{};
-        nf_status status = open_cuda_driver(driver);
-        if (status == NF_SUCCESS) {
-            const CudaDevice device;
-            int64_t capability = 0;
-            status = check_cuda_context(driver, capability);
+    ChildProcess child(
+        [](const ChildProcess::Send &send) {
+            CudaDriver driver{};
+            nf_status status = open_cuda_driver(driver);
             if (status == NF_SUCCESS) {
-                return send(hardware_line(hardware_of(device)) + emulation_line("") + end_line());
+                const CudaDevice device;
+                int64_t capability = 0;
+                status = check_cuda_context(driver, capability);
+                if (status == NF_SUCCESS) {
+                    return send(hardware_line(hardware_of(device)) + emulation_line("") + end_line());
+                }
             }
-        }
-        send(kRefusal + std::string(nf_status_message(status)));
-    });
+            send(kRefusal + std::string(nf_status_message(status)));
+        },
+        ChildProcess::Memory::unlimited);
     const std::optional<std::string> said = child.read(kLimit);
     if (!said) {
         throw UserError("the CUDA driver failed: " + child.reason());

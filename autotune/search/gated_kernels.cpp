@@ -58,18 +58,19 @@ void gate_kernels(const std::vector<KernelSpec> &specs, const AccuracyGate &gate
     gate_kernels(
         {specs.begin(), specs.end()},
         [&](size_t index, const ChildProcess::Send &send) { compile_and_check(specs[index], gate, emit, send); },
-        observer);
+        ChildProcess::Memory::limited, observer);
 }
 
 void gate_kernels(const std::vector<AnyKernelSpec> &specs,
                   const std::function<void(size_t index, const ChildProcess::Send &)> &work,
-                  const GatedKernelsObserver &observer) {
+                  ChildProcess::Memory memory, const GatedKernelsObserver &observer) {
     bool begun = false;
     run({.jobs = specs.size(),
          .work = work,
          .limits = {kCompileLimit, kGateLimit, kGateLimit, kGateLimit},
          .stop = [&] { return std::exchange(begun, true) && observer.stop(); },
-         .tell = observer.tell},
+         .tell = observer.tell,
+         .memory = memory},
         [&](size_t job, const ChildResult &result) { observer.done(gated_kernel(specs[job], result)); });
 }
 

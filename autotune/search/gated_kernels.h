@@ -29,7 +29,7 @@ struct GatedKernelsObserver {
 // then send_result().
 void gate_kernels(const std::vector<AnyKernelSpec> &specs,
                   const std::function<void(size_t index, const ChildProcess::Send &)> &work,
-                  const GatedKernelsObserver &observer);
+                  ChildProcess::Memory memory, const GatedKernelsObserver &observer);
 void send_result(const AccuracyGate::Result &result, const ChildProcess::Send &send);
 
 // Compiles each spec by `emit` and runs it through the gate, both in one child process. One that crashes, hangs or
