@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "autotune/library/cubins.h"
+#include "autotune/library/cuda_entries.h"
 #include "autotune/library/library_writer.h"
 #include "autotune/search/any_kernel.h"
 #include "runtime/kernel_table.h"

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/cuda_stub.h"
+
 namespace normforge {
 
 namespace {

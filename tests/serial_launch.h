@@ -29,10 +29,13 @@ public:
         nf_arguments arguments = arguments_of(launch);
         if (problem_.pass == NF_BACKWARD) {
             wrong_blocks += launch.blocks != (slices_ - 1) / rows_of_block_ + 1;
-            for (int64_t slice = 0; slice < slices_; slice++) {
-                run_slice(arguments, slice);
-            }
-            return;
+            return [this, arguments, slices = slices_, continues = continues_] {
+                slices_ = slices;
+                continues_ = continues;
+                for (int64_t slice = 0; slice < slices; slice++) {
+                    run_slice(arguments, slice);
+                }
+            };
         }
         // A kernel of one row a block counts its blocks; the others are told the rows.
         if (arguments.rows == 0) {

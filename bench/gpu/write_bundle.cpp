@@ -12,6 +12,7 @@
 #include "bench/gpu/bundle_form.h"
 #include "bench/gpu/timed_rows.h"
 #include "bench/gpu/unusual_problems.h"
+#include "generators/cuda_codes.h"
 #include "nlohmann/json.hpp"
 #include "schedules/gpu_model.h"
 
