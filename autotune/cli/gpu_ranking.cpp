@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include "autotune/cli/text_table.h"
+#include "autotune/search/static_ranking.h"
 
 namespace normforge {
 
 std::string gpu_ranking(const GpuDevice &device, const NormProblem &problem, int64_t rows) {
     constexpr double kMicroseconds = 1e6;
+    require_rankable(problem);
     const GpuKnobs usual = gpu_heuristic(problem);  // throws where there is none
     std::vector<std::vector<std::string>> table = {
         {"us", "moving us", "waiting us", "bytes", "blocks", "occupancy", "waves", "knobs"}};

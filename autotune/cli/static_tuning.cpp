@@ -139,6 +139,7 @@ void StaticTuning::run(const TuneCommand &request) const {
     for (const ProblemRows &each : request.problems) {
         if (is_gpu) {
             gpu_heuristic(each.problem);
+            require_rankable(each.problem);
         } else {
             require_rankable(each.problem, target, cpu());
         }
