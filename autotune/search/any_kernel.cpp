@@ -73,7 +73,7 @@ std::string arithmetic_text(const AnyKernelSpec &spec) {
 
 std::string kernel_code(const AnyKernelSpec &spec) {
     const auto *of_cpu = std::get_if<KernelSpec>(&spec);
-    return of_cpu ? emit(*of_cpu, EmitForm::object) : emit_ptx(std::get<GpuKernelSpec>(spec));
+    return of_cpu ? emit(*of_cpu, EmitForm::object) : emit_cuda(std::get<GpuKernelSpec>(spec)).ptx;
 }
 
 std::string kernel_code_hash(const AnyKernelSpec &spec, const std::string &code) {

@@ -25,7 +25,7 @@ std::string target_text(const AnyKernelSpec &spec);
 // GPU schedules it is all knobs, since a library has one kernel of each problem.
 std::string arithmetic_text(const AnyKernelSpec &spec);
 
-// The object file, or PTX.
+// The object file, or PTX of the kernel that moves the rows.
 std::string kernel_code(const AnyKernelSpec &spec);
 
 // The hash of such a code without names and comments: see autotune/base/code_hash.h.
