@@ -14,10 +14,7 @@ PROGRAM is the normforge to use, by default build/release/normforge; a relative 
 TEXT
 }
 
-[[ ${1:-} == --help || ${1:-} == -h ]] && usage && exit
-(($# <= 1)) || fail_usage "allowed is one PROGRAM"
-program=${1:-build/release/normforge}
-need_program "$program"
+take_program "$@"
 
 folder=$(mktemp -d)
 trap 'rm -rf -- "$folder"' EXIT

@@ -30,6 +30,15 @@ need_program() {
     [[ -x $1 ]] || fail "there is no program '$1'; build it first, or name another one"
 }
 
+# take_program ARGUMENT...: sets `program` to what a script's only argument names, by default the release build's; or prints
+# the script's `usage`.
+take_program() {
+    [[ ${1:-} == --help || ${1:-} == -h ]] && usage && exit
+    (($# <= 1)) || fail_usage "allowed is one PROGRAM"
+    program=$(realpath -m -- "${1:-build/release/normforge}")
+    need_program "$program"
+}
+
 # install_debian NAME PACKAGE...: steps that install Debian packages, as root or by sudo.
 install_debian() {
     local name=$1 as_root=()

@@ -13,10 +13,7 @@ PROGRAM is the normforge to use, by default build/release/normforge; a relative 
 TEXT
 }
 
-[[ ${1:-} == --help || ${1:-} == -h ]] && usage && exit
-(($# <= 1)) || fail_usage "allowed is one PROGRAM"
-program=$(realpath -- "${1:-build/release/normforge}")
-need_program "$program"
+take_program "$@"
 
 [[ -x /usr/sbin/sshd ]] || install_debian openssh openssh-server openssh-client
 port=$((20000 + RANDOM % 20000))

@@ -14,10 +14,7 @@ PROGRAM is the normforge to use, by default build/release/normforge. Logs are in
 TEXT
 }
 
-[[ ${1:-} == --help || ${1:-} == -h ]] && usage && exit
-(($# <= 1)) || fail_usage "allowed is one PROGRAM"
-program=$(realpath -- "${1:-build/release/normforge}")
-need_program "$program"
+take_program "$@"
 ((EUID == 0)) || fail "Slurm's daemons need root here"
 
 command -v slurmctld slurmd sbatch munged >/dev/null ||
