@@ -73,8 +73,7 @@ Batch compiled_batch(const TuneRequest &request, Progress &progress) {
         }
     }
     if (batch.places.empty() || batch.places.front() != 0) {
-        throw std::runtime_error("the heuristic's kernel for " + to_text(request.problem) +
-                                 " is unusable: " + batch.trials.front().message);
+        throw_unusable_reference(request.problem, batch.trials.front());
     }
     return batch;
 }

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "autotune/base/trial.h"
+
 namespace normforge {
 
 // Runs work in a forked child, so that code which crashes, hangs, aborts or wants all memory is an outcome here
@@ -36,6 +38,11 @@ public:
 
     // Why the child crashed or was killed: "killed by SIGSEGV", an exception's text, "no answer within 2000 ms".
     const std::string &reason() const { return reason_; }
+
+    // What a trial is whose child did not come to its end.
+    static TrialStatus failure(Outcome outcome) {
+        return outcome == Outcome::timed_out ? TrialStatus::timeout : TrialStatus::crash;
+    }
 
     // Readable when read() would not wait; for waiting on several children.
     int descriptor() const { return descriptor_; }

@@ -140,11 +140,15 @@ std::string impossible_text(const Message &message) {
         message.least_ns);
 }
 
-TrialStatus status_of(const ChildProcess &child) {
-    return child.outcome() == ChildProcess::Outcome::timed_out ? TrialStatus::timeout : TrialStatus::crash;
+}  // namespace
+
+std::string timing_failure(const std::string &reason) {
+    return "while it was timed: " + reason;
 }
 
-}  // namespace
+void throw_failed_reference(const std::string &reason) {
+    throw std::runtime_error("the heuristic's kernel failed " + timing_failure(reason));
+}
 
 void run_contest(const Contest &contest, const ContestObserver &observer) {
     std::vector<size_t> all(contest.contenders.size());
@@ -193,9 +197,9 @@ void run_contest(const Contest &contest, const ContestObserver &observer) {
         }
         const std::string reason = impossible ? impossible_text(*impossible) : child.reason();
         if (called == kReference) {
-            throw std::runtime_error("the heuristic's kernel failed while it was timed: " + reason);
+            throw_failed_reference(reason);
         }
-        observer.out(called, impossible ? TrialStatus::wrong : status_of(child), reason);
+        observer.out(called, impossible ? TrialStatus::wrong : ChildProcess::failure(child.outcome()), reason);
         std::erase(standing.active, called);
         standing.settle(called);
     }

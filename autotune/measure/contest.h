@@ -36,6 +36,10 @@ struct ContestObserver {
     MachineLock::Tell tell = {};
 };
 
+// What is said of a contender that is out, and thrown where the reference is.
+std::string timing_failure(const std::string &reason);
+[[noreturn]] void throw_failed_reference(const std::string &reason);
+
 // Every block times each contender once, in a fresh random order and right beside the reference, in a child
 // process that is pinned to one CPU, while no other process of normforge computes. A contender that brings the
 // child down is out; the others' contest goes on in a new child, and none of them loses a sample. Throws

@@ -51,10 +51,6 @@ void set_vector_length([[maybe_unused]] uint64_t features) {
 #endif
 }
 
-TrialStatus status_of(const ChildProcess &child) {
-    return child.outcome() == ChildProcess::Outcome::timed_out ? TrialStatus::timeout : TrialStatus::crash;
-}
-
 ReportedKernel gated(const AccuracyGate &gate, const nf_kernel &kernel) {
     ChildProcess child([&](const ChildProcess::Send &send) {
         const AccuracyGate::Result result = gate.check(kernel);
@@ -66,7 +62,7 @@ ReportedKernel gated(const AccuracyGate &gate, const nf_kernel &kernel) {
     const std::optional<std::string> digest = child.read(kGateLimit);
     const std::optional<std::string> failure = child.read(kGateLimit);
     if (!failure) {
-        return {status_of(child), "in the accuracy gate: " + child.reason(), "", 0, {}};
+        return {ChildProcess::failure(child.outcome()), "in the accuracy gate: " + child.reason(), "", 0, {}};
     }
     return {failure->empty() ? TrialStatus::ok : TrialStatus::wrong, *failure, *digest, std::stod(*ratio), {}};
 }
@@ -80,17 +76,16 @@ void time_kernels(const std::vector<const nf_kernel *> &kernels, const std::vect
         contest.contenders.push_back(kernels[place]);
     }
     const auto tell = [](const std::string &what) { std::fprintf(stderr, "%s\n", what.c_str()); };
-    run_contest(
-        contest,
-        {.sample =
-             [&](size_t contender, const Sample &sample) {
-                 print(sample_line(places[contender], {rows, sample}));
-             },
-         .out =
-             [&](size_t contender, TrialStatus status, const std::string &reason) {
-                 print(kernel_line(places[contender], {status, "while it was timed: " + reason, "", 0, {}}));
-             },
-         .tell = tell});
+    run_contest(contest,
+                {.sample =
+                     [&](size_t contender, const Sample &sample) {
+                         print(sample_line(places[contender], {rows, sample}));
+                     },
+                 .out =
+                     [&](size_t contender, TrialStatus status, const std::string &reason) {
+                         print(kernel_line(places[contender], {status, timing_failure(reason), "", 0, {}}));
+                     },
+                 .tell = tell});
 }
 
 int run(const nf_library &library, std::span<char *const> rows) {

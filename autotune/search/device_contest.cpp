@@ -134,10 +134,9 @@ void run_device_contest(const DeviceContest &contest, const ContestObserver &obs
             return;
         }
         if (called == kReference) {
-            throw std::runtime_error("the heuristic's kernel failed while it was timed: " + child.reason());
+            throw_failed_reference(child.reason());
         }
-        const bool hung = child.outcome() == ChildProcess::Outcome::timed_out;
-        observer.out(called, hung ? TrialStatus::timeout : TrialStatus::crash, child.reason());
+        observer.out(called, ChildProcess::failure(child.outcome()), child.reason());
         std::erase(active, called);
     }
 }

@@ -89,8 +89,7 @@ private:
         stop_if_interrupted();
         for (const Place &place : places_) {
             if (place.candidate == 0 && place.trial.status != TrialStatus::ok) {
-                throw std::runtime_error("the heuristic's kernel for " + to_text(request_.problem) +
-                                         " is unusable: " + place.trial.message);
+                throw_unusable_reference(request_.problem, place.trial);
             }
         }
     }
@@ -179,7 +178,7 @@ private:
                      [&](size_t contender, TrialStatus status, const std::string &reason) {
                          Place &place = *own[contender];
                          place.trial.status = status;
-                         place.trial.message = "while it was timed: " + reason;
+                         place.trial.message = timing_failure(reason);
                          database_.fail_trial(place.id, status, place.trial.message);
                      },
                  .tell = [&](const std::string &what) { progress_.say(what); }},

@@ -38,8 +38,7 @@ GatedKernel gated_kernel(const AnyKernelSpec &spec, const ChildResult &result) {
         trial.message = result.messages[kFailure];
         trial.status = trial.message.empty() ? TrialStatus::ok : TrialStatus::wrong;
     } else {
-        const bool hung = result.outcome == ChildProcess::Outcome::timed_out;
-        trial.status = hung ? TrialStatus::timeout : TrialStatus::crash;
+        trial.status = ChildProcess::failure(result.outcome);
         trial.message = "in the accuracy gate: " + result.reason;
     }
     return kernel;

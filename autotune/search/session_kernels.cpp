@@ -53,7 +53,7 @@ void SessionKernels::complete(const std::vector<size_t> &places) {
         const size_t place = field_.place_of(knobs, request_.rows.front());
         const Trial &known = field_.trials().at(place);
         if (knobs == reference_ && known.status != TrialStatus::ok) {
-            throw_unusable_reference(known);
+            throw_unusable_reference(request_.problem, known);
         }
         if (kernel.trial.object_hash != known.object_hash) {
             throw std::logic_error("resumed session: another object for " + knobs);
@@ -85,7 +85,7 @@ void SessionKernels::add(const GatedKernel &kernel) {
     }
     field_.add(kernel.trial, request_.rows);
     if (kernel.trial.knobs == reference_ && kernel.trial.status != TrialStatus::ok) {
-        throw_unusable_reference(kernel.trial);
+        throw_unusable_reference(request_.problem, kernel.trial);
     }
 }
 
@@ -93,11 +93,6 @@ void SessionKernels::load(const GatedKernel &kernel) {
     const KernelSpec spec{request_.problem, parse_knobs(kernel.trial.knobs), request_.target};
     field_.set_kernel(kernel.trial.knobs,
                       std::make_unique<LoadedKernel>(request_.problem, kernel.object, kernel_symbol(spec)));
-}
-
-void SessionKernels::throw_unusable_reference(const Trial &trial) const {
-    throw std::runtime_error("the heuristic's kernel for " + to_text(request_.problem) +
-                             " is unusable: " + trial.message);
 }
 
 }  // namespace normforge

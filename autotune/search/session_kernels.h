@@ -33,7 +33,6 @@ private:
                  const std::function<void(const GatedKernel &)> &done);
     void add(const GatedKernel &kernel);
     void load(const GatedKernel &kernel);
-    [[noreturn]] void throw_unusable_reference(const Trial &trial) const;
 
     const TuneRequest &request_;
     const std::string reference_;

@@ -102,7 +102,7 @@ void TrialField::time_together(const std::vector<size_t> &places, const ContestO
     observer.out = [&](size_t contender, TrialStatus status, const std::string &reason) {
         Trial &trial = trials_[places[contender]];
         trial.status = status;
-        trial.message = "while it was timed: " + reason;
+        trial.message = timing_failure(reason);
         database_.fail_trial(ids_[places[contender]], status, trial.message);
     };
     const auto store = [&] {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "autotune/measure/timing.h"
 #include "autotune/search/device_tuning.h"
@@ -115,6 +116,10 @@ SessionKey session_key(const TuneRequest &request, const Hardware &hardware, con
 int64_t begin_session(const TuneRequest &request, const SessionKey &key, Database &database) {
     return database.begin_session(key, static_cast<int64_t>(request.seed),
                                   std::string(name_of(kEfforts, request.effort)));
+}
+
+void throw_unusable_reference(const NormProblem &problem, const Trial &trial) {
+    throw std::runtime_error("the heuristic's kernel for " + to_text(problem) + " is unusable: " + trial.message);
 }
 
 Toolchain current_toolchain() {

@@ -58,6 +58,9 @@ SessionKey session_key(const TuneRequest &request, const Hardware &hardware, con
                        TimeSource source = TimeSource::measured);
 int64_t begin_session(const TuneRequest &request, const SessionKey &key, Database &database);
 
+// For a reference that has failed before it was timed: std::runtime_error.
+[[noreturn]] void throw_unusable_reference(const NormProblem &problem, const Trial &trial);
+
 // The versions that kernels are made with now.
 Toolchain current_toolchain();
 
