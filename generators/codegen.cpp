@@ -12,6 +12,7 @@
 #include "generators/bfloat_shuffles.h"
 #include "generators/contraction.h"
 #include "generators/cycle_model.h"
+#include "generators/idle_loops.h"
 #include "generators/loop_choices.h"
 #include "generators/machine_code.h"
 #include "generators/memory_hints.h"
@@ -238,6 +239,7 @@ std::unique_ptr<llvm::Module> entry_module(llvm::LLVMContext &context, const Low
     }
     inline_into_entry(module);
     if (!kernel.has_slices) {
+        skip_idle_loops(*module.getFunction(symbol));
         separate_loop_choices(*module.getFunction(symbol));
     }
     std::vector<size_t> sums;

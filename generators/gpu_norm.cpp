@@ -34,7 +34,8 @@ public:
 private:
     Expr y(const Expr &h, const RowStatistics &row, const Expr &i) const {
         Expr value = row.scale.defined() ? h * row.scale : h;
-        return formulas_.with_affine(formulas_.normalised(value, row.centre, row.centre_error, row.rstd), i);
+        Expr distance = row.centre.defined() ? (value - row.centre) - row.centre_error : value;
+        return formulas_.with_affine(formulas_.normalised(distance, row.rstd), i);
     }
 
     NormStages write() {

@@ -17,6 +17,12 @@ namespace {
 constexpr double kLargestSquare = 0x1p126;
 constexpr double kSmallestSquare = 0x1p-126;
 
+// So many variances the square of a row's distance from its one pivot may be, at which its sums lose 4 bits.
+constexpr double kFurthestPivot = 16;
+
+// In deviations of the row: an error of the mean that is lost beside those of the sums.
+constexpr float kLeastCentreError = 0x1p-26f;
+
 // What a row is normalised by: ((h * scale - centre) - centre_error) * rstd. Where numbers or quotients leave
 // f32's range, values are brought near 1 first, by a power of two, and rstd takes it back.
 struct RowStatistics {
@@ -24,7 +30,7 @@ struct RowStatistics {
     Func denominator;   // f64
     Func scale;         // f32; undefined where all rows are in range
     Func rstd_scale;    // f64, its inverse
-    Expr is_unscaled;   // of the row, or of its block: scale is 1
+    Expr is_plain;      // of the row, or of its block: scale is 1, and centre_error is 0
     Func centre;        // f32; undefined for rms_norm
     Func centre_error;  // f32
     Func rstd;          // f32, of what is scaled
@@ -95,7 +101,7 @@ private:
                     }});
             pivot = row_pivot(r_);
         } else {
-            stages_.passes.push_back(moments_about_lane_pivots(stages_.vars, row_, summed_));
+            stages_.passes.push_back(moments_about_row_pivot(stages_.vars, row_, summed_));
             pivot = stages_.passes.back().total(r_)[2];
         }
         Expr sum = stages_.passes.back().total(r_)[0];
@@ -110,8 +116,8 @@ private:
     RowStatistics statistics() {
         Moments moments = problem_.op == NF_RMS_NORM ? plain_moments() : pivoted_moments();
         RowStatistics row;
-        if (values_.has_wide_range()) {
-            extend_range(moments, row);
+        if (values_.has_wide_range() || knobs_.sums == kRowPivot) {
+            sum_rare_rows(moments, row);
         }
         if (moments.pivot.defined()) {
             row.mean = row_value("mean", moments.pivot(r_) + moments.offset(r_));
@@ -119,23 +125,40 @@ private:
         row.denominator =
             row_value("denominator", formulas_.denominator(moments.mean_square(r_),
                                                            cast<double>(values_.number(OperandId::epsilon))));
-        if (row.mean.defined()) {
-            Expr mean = row.scale.defined() ? row.mean(r_) * cast<double>(row.scale(r_)) : row.mean(r_);
-            row.centre = row_value("centre", cast<float>(mean));
-            row.centre_error = row_value("centre_error", cast<float>(mean - cast<double>(row.centre(r_))));
-        }
         Expr one = row.scale.defined() ? row.rstd_scale(r_) : Expr(1.0);
         row.rstd = row_value("scaled_rstd", cast<float>(one / row.denominator(r_)));
+        if (row.mean.defined()) {
+            define_centre(row);
+        }
         return row;
     }
 
-    // Rows beyond f32's range are rare: theirs alone are summed once more, in f64.
-    void extend_range(Moments &moments, RowStatistics &row) {
+    void define_centre(RowStatistics &row) {
+        Expr mean = row.scale.defined() ? row.mean(r_) * cast<double>(row.scale(r_)) : row.mean(r_);
+        row.centre = row_value("centre", cast<float>(mean));
+        Expr error = cast<float>(mean - cast<double>(row.centre(r_)));
+        Expr is_lost = abs(error) * row.rstd(r_) < kLeastCentreError;
+        row.centre_error = row_value("centre_error", select_any(is_lost, 0.0f, error));
+        Expr is_plain = row.centre_error(r_) == 0.0f;
+        if (row.scale.defined()) {
+            is_plain = is_plain && row.scale(r_) == 1.0f;
+        }
+        row.is_plain = all_of_block(stages_, row_value("is_plain", is_plain), knobs_.block);
+    }
+
+    // Rows beyond f32's range, and rows far from their pivot, are rare: theirs alone are summed once more, in f64.
+    void sum_rare_rows(Moments &moments, RowStatistics &row) {
         Expr epsilon = cast<double>(values_.number(OperandId::epsilon));
         Expr added = problem_.epsilon_place == NF_IN_ROOT ? epsilon : epsilon * epsilon;
         Expr square = moments.mean_square(r_);
-        RareRows rare(stages_, square < Expr(kLargestSquare) && square + added >= Expr(kSmallestSquare),
-                      row_.hidden, knobs_.block);
+        Expr is_usual = cast<bool>(true);
+        if (values_.has_wide_range()) {
+            is_usual = square < Expr(kLargestSquare) && square + added >= Expr(kSmallestSquare);
+        }
+        if (knobs_.sums == kRowPivot) {
+            is_usual = is_usual && moments.offset(r_) * moments.offset(r_) <= Expr(kFurthestPivot) * square;
+        }
+        RareRows rare(stages_, is_usual, row_.hidden, knobs_.block);
         const auto value = [this](const Expr &place) { return cast<double>(h(place)); };
         const bool has_mean = moments.pivot.defined();
         if (has_mean) {
@@ -148,6 +171,9 @@ private:
             Expr distance = has_mean ? value(place) - (moments.pivot(r_) + moments.offset(r_)) : value(place);
             return distance * distance;
         });
+        if (!values_.has_wide_range()) {
+            return;
+        }
         square = moments.mean_square(r_);
         Expr is_tiny = square + added < Expr(kSmallestSquare);
         if (has_mean) {
@@ -158,26 +184,28 @@ private:
             return select(square >= Expr(kLargestSquare), huge, is_tiny, tiny, other);
         };
         row.scale = rare.value("scale", 1.0f, by_size(0x1p-64f, 0x1p64f, 1.0f));
-        row.is_unscaled = rare.all_usual();
+        row.is_plain = rare.all_usual();
         row.rstd_scale = rare.value("rstd_scale", Expr(1.0), by_size(Expr(0x1p64), Expr(0x1p-64), Expr(1.0)));
     }
 
+    // Most rows are plain ones. The LLVM stage makes a loop of its own for these, of rows of several steps.
     Func normalised(const RowStatistics &row) {
         Expr value = values_.h()(i_, r_);
-        if (row.scale.defined()) {
-            Expr scaled = value * row.scale(r_);
-            // The LLVM stage makes a loop of its own for unscaled rows of several steps. Where a mean is taken off
-            // next, the multiplication costs nothing as part of an FMA.
-            const bool is_looped = row_.hidden > knobs_.vector * knobs_.unroll;
-            value = is_looped && !row.mean.defined() ? select_any(row.is_unscaled, value, scaled) : scaled;
-        }
-        Expr centre, centre_error;
+        Expr scaled = row.scale.defined() ? value * row.scale(r_) : value;
+        Expr distance = scaled;
+        Expr plain = value;
         if (row.mean.defined()) {
-            centre = row.centre(r_);
-            centre_error = row.centre_error(r_);
+            // The mean's f32 rounding is kept apart and taken off too, so a row of large mean and tiny spread
+            // keeps its digits, and a row of equal values gives exactly zero.
+            distance = (scaled - row.centre(r_)) - row.centre_error(r_);
+            plain = value - row.centre(r_);
+        }
+        const bool is_looped = row_.hidden > knobs_.vector * knobs_.unroll;
+        if (row.is_plain.defined() && is_looped) {
+            distance = select_any(row.is_plain, plain, distance);
         }
         Func normalised("normalised");
-        normalised(i_, r_) = formulas_.normalised(value, centre, centre_error, row.rstd(r_));
+        normalised(i_, r_) = formulas_.normalised(distance, row.rstd(r_));
         return normalised;
     }
 

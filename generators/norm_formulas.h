@@ -12,10 +12,8 @@ public:
     // What a value's distance from the mean is divided by, in the type of mean_square.
     Halide::Expr denominator(const Halide::Expr &mean_square, const Halide::Expr &epsilon) const;
 
-    // A value times the row's rstd: of layer_norm its distance from a mean of centre + centre_error, which are
-    // undefined for rms_norm. Rounded as the problem asks.
-    Halide::Expr normalised(const Halide::Expr &value, const Halide::Expr &centre,
-                            const Halide::Expr &centre_error, const Halide::Expr &rstd) const;
+    // A distance from the mean, of rms_norm a value, times the row's rstd. Rounded as the problem asks.
+    Halide::Expr normalised(const Halide::Expr &distance, const Halide::Expr &rstd) const;
 
     // Value i of y before it is quantised.
     Halide::Expr with_affine(const Halide::Expr &normalised, const Halide::Expr &i) const;

@@ -18,7 +18,8 @@ public:
     // (r): a float, `usual` or else `rare`.
     Halide::Func value(const std::string &name, const Halide::Expr &usual, const Halide::Expr &rare);
 
-    // (r), f64: `usual`, or else the mean over the row of term(place), summed value after value.
+    // (r), f64: `usual`, or else the mean over the row of term(place), summed in f64 by as many lanes on every
+    // target.
     Halide::Func mean(const std::string &name, const Halide::Expr &usual,
                       const std::function<Halide::Expr(const Halide::Expr &place)> &term);
 
@@ -26,10 +27,15 @@ public:
     const Halide::Expr &all_usual() const { return all_usual_; }
 
 private:
+    void restrict(Halide::RDom &domain) const;
+
     NormStages &stages_;
     const int hidden_;
-    Halide::RDom place_, once_;
-    Halide::Expr all_usual_;
+    Halide::RDom once_;
+    Halide::Expr all_usual_, is_usual_;
 };
+
+// Whether holds(r) is true of the row stages.vars.r or, where rows come in blocks, of all rows of its block.
+Halide::Expr all_of_block(NormStages &stages, const Halide::Func &holds, int block);
 
 }  // namespace normforge

@@ -10,52 +10,31 @@ using namespace Halide;
 
 namespace {
 
-// A reduction, and how lanes get their terms: each may have a pivot of its own.
-struct LaneReduction {
-    const Reduction &reduction;
-    Func pivoted;  // (i, r): the values that lanes have pivots of; undefined where they have none
-
-    // What a has beyond b's stays.
-    Tuple combine(std::vector<Expr> a, const std::vector<Expr> &b) const {
-        for (size_t m = 0; m < b.size(); m++) {
-            a[m] = reduction.combine == Reduction::maximum ? max(a[m], b[m]) : a[m] + b[m];
-        }
-        return Tuple(a);
+// What a has beyond b's stays.
+Tuple combined(const Reduction &reduction, std::vector<Expr> a, const std::vector<Expr> &b) {
+    for (size_t m = 0; m < b.size(); m++) {
+        a[m] = reduction.combine == Reduction::maximum ? max(a[m], b[m]) : a[m] + b[m];
     }
-};
+    return Tuple(a);
+}
 
-LaneRun define_run(const NormVars &vars, const RowLanes &row, const LaneReduction &lanes, const std::string &part,
+LaneRun define_run(const NormVars &vars, const RowLanes &row, const Reduction &reduction, const std::string &part,
                    int chunk_steps, int steps, int tail_lanes) {
     const Var &r = vars.r;
     const Var &l = vars.l;
     const Var &c = vars.c;
-    const std::string name = lanes.reduction.name + "_" + part;
+    const std::string name = reduction.name + "_" + part;
     const int width = row.values_of_l();
     const auto place = [&](const Expr &at, int value, const Expr &step) {
         return (c * chunk_steps + step) * row.lanes + (at * width + value);
     };
     LaneRun run;
     run.extent = row.lanes / width;
-    if (lanes.pivoted.defined()) {
-        std::vector<Expr> pivots;
-        for (int value = 0; value < width; value++) {
-            const auto at_step = [&](int step) { return lanes.pivoted(place(l, value, step), r); };
-            pivots.push_back(median_of_three(at_step(0), at_step(1), at_step(2)));
-        }
-        run.pivot = Func(name + "_pivot");
-        run.pivot(l, c, r) = Tuple(pivots);
-    }
     // Of all values of an l, one after the other.
     const auto terms = [&](const Expr &at, const Expr &step) {
         Reduction::Terms all;
         for (int value = 0; value < width; value++) {
-            Reduction::Terms own;
-            if (lanes.pivoted.defined()) {
-                Expr d = lanes.pivoted(place(at, value, step), r) - elements(run.pivot(at, c, r))[value];
-                own = {d, d * d};
-            } else {
-                own = lanes.reduction.terms(place(at, value, step), r);
-            }
+            const Reduction::Terms own = reduction.terms(place(at, value, step), r);
             all.insert(all.end(), own.begin(), own.end());
         }
         return all;
@@ -69,114 +48,45 @@ LaneRun define_run(const NormVars &vars, const RowLanes &row, const LaneReductio
     run.lanes(l, c, r) = Tuple(zeros);
     RDom step(0, steps, name + "_step");
     run.step = step.x;
-    run.lanes(l, c, r) = lanes.combine(elements(run.lanes(l, c, r)), terms(l, step.x));
+    run.lanes(l, c, r) = combined(reduction, elements(run.lanes(l, c, r)), terms(l, step.x));
     run.tail_extent = tail_lanes / width;
     if (tail_lanes > 0) {
         RDom tail(0, run.tail_extent, name + "_tail");
         run.tail = tail.x;
-        run.lanes(tail.x, c, r) = lanes.combine(elements(run.lanes(tail.x, c, r)), terms(tail.x, steps));
+        run.lanes(tail.x, c, r) = combined(reduction, elements(run.lanes(tail.x, c, r)), terms(tail.x, steps));
     }
     return run;
 }
 
-// The lanes' totals, sums of them in f64, combined in a tree. With pivots, the moments are moved to `reference`.
-void define_tree(const NormVars &vars, const RowLanes &row, const LaneReduction &lanes, const std::string &part,
-                 int steps, const Expr &reference, LaneRun &run) {
+// The lanes' totals, sums of them in f64, combined in a tree.
+void define_tree(const NormVars &vars, const RowLanes &row, const Reduction &reduction, const std::string &part,
+                 LaneRun &run) {
     const Var &r = vars.r;
     const Var &l = vars.l;
     const Var &c = vars.c;
     std::vector<Expr> merged = elements(run.lanes(l, c, r));
-    if (lanes.reduction.combine == Reduction::sum) {
-        for (Expr &moment : merged) {
-            moment = cast<double>(moment);
-        }
-    }
-    if (reference.defined()) {
-        Expr count = cast<double>(steps);
-        if (run.tail_extent > 0) {
-            count = select(l < run.tail_extent, cast<double>(steps + 1), count);
-        }
-        for (size_t value = 0; value < merged.size() / 2; value++) {
-            Expr shift = cast<double>(elements(run.pivot(l, c, r))[value]) - reference;
-            Expr &sum = merged[2 * value];
-            // With n values x about p, and s = p - reference:
-            // sum of (x-p+s) = S + n*s, sum of (x-p+s)^2 = Q + s*(2*S + n*s).
-            merged[2 * value + 1] += shift * (sum + sum + count * shift);
-            sum += count * shift;
+    if (reduction.combine == Reduction::sum) {
+        for (Expr &sum : merged) {
+            sum = cast<double>(sum);
         }
     }
     const auto push_level = [&](int width) {
-        Func level(lanes.reduction.name + "_" + part + "_" + std::to_string(width));
+        Func level(reduction.name + "_" + part + "_" + std::to_string(width));
         level(l, c, r) = Tuple(merged);
         run.tree.push_back(level);
     };
     for (int width = run.extent; width >= 1; width /= 2) {
         push_level(width);
         const Func &level = run.tree.back();
-        merged = lanes.combine(elements(level(l, c, r)), elements(level(l + width / 2, c, r))).as_vector();
+        merged = combined(reduction, elements(level(l, c, r)), elements(level(l + width / 2, c, r))).as_vector();
     }
     if (row.in_pairs) {
         // Without pairs that is the last step too.
         const std::vector<Expr> both = elements(run.tree.back()(l, c, r));
         const auto half = both.begin() + static_cast<std::ptrdiff_t>(both.size() / 2);
-        merged = lanes.combine({both.begin(), half}, {half, both.end()}).as_vector();
+        merged = combined(reduction, {both.begin(), half}, {half, both.end()}).as_vector();
         push_level(0);
     }
-}
-
-RowPass define_pass(const NormVars &vars, const RowLanes &row, const LaneReduction &lanes) {
-    const Var &r = vars.r;
-    const std::string &name = lanes.reduction.name;
-    int steps = row.hidden / row.lanes;
-    // The last run takes the steps beyond the last full chunk as well, so it is never too short for a pivot. A row
-    // of no more than that is one run. Else there are two chunks or more: LLVM would melt a loop over one into the
-    // code around it, keep the sums of both runs and spill (AVX2, 5120 values over 32 lanes: 1.05 us instead of
-    // 0.87 on Zen 4). A maximum has no rounding error that a chunk would bound.
-    const bool one_run =
-        row.hidden <= 2 * lanes.reduction.run * row.lanes || lanes.reduction.combine == Reduction::maximum;
-    const int chunk_steps = std::min(lanes.reduction.run, std::max(steps / 3, 1));
-    const int chunks = one_run ? 0 : steps / chunk_steps - 1;
-    const int last_steps = steps - chunks * chunk_steps;
-
-    RowPass pass;
-    Expr reference;
-    pass.last = define_run(vars, row, lanes, "last", chunk_steps, last_steps, row.hidden % row.lanes);
-    if (lanes.pivoted.defined()) {
-        // Lane 0's in the first chunk, so near to all the others that moving to it costs no digits.
-        auto value = [&](int step) { return lanes.pivoted(step * row.lanes, r); };
-        pass.reference = Func(name + "_reference");
-        pass.reference(r) =
-            chunks > 0 ? median_of_three(value(0), value(1), value(2)) : elements(pass.last.pivot(0, 0, r))[0];
-        reference = cast<double>(pass.reference(r));
-    }
-    if (chunks > 0) {
-        pass.chunk = define_run(vars, row, lanes, "chunk", chunk_steps, chunk_steps, 0);
-    }
-    define_tree(vars, row, lanes, "last", last_steps, reference, pass.last);
-    const std::vector<Expr> last = elements(pass.last.tree.back()(0, chunks, r));
-    std::vector<Expr> sums = last;
-    if (chunks > 0) {
-        for (Expr &sum : sums) {
-            sum = cast(sum.type(), 0);
-        }
-    }
-    if (reference.defined()) {
-        sums.push_back(reference);
-    }
-    pass.sums = Func(name + "_sums");
-    pass.sums(r) = Tuple(sums);
-    if (chunks > 0) {
-        // In the order of the row, in which memory comes: with the last run first, rms_norm took 1.18 of the time
-        // for 64 rows of 4096 f32 values and 1.13 for rows of 8192 from memory, in blocks (Zen 4).
-        define_tree(vars, row, lanes, "chunk", chunk_steps, reference, pass.chunk);
-        RDom chunk(0, chunks, name + "_chunk");
-        pass.chunk_index = chunk.x;
-        pass.sums(r) = lanes.combine(elements(pass.sums(r)), elements(pass.chunk.tree.back()(0, chunk.x, r)));
-        pass.sums(r) = lanes.combine(elements(pass.sums(r)), last);
-    }
-    pass.total = Func(name + "_total");
-    pass.total(r) = Tuple(elements(pass.sums(r)));
-    return pass;
 }
 
 }  // namespace
@@ -197,11 +107,61 @@ Expr median_of_three(const Expr &a, const Expr &b, const Expr &c) {
 }
 
 RowPass reduce_row(const NormVars &vars, const RowLanes &row, const Reduction &reduction) {
-    return define_pass(vars, row, {reduction, Func()});
+    const Var &r = vars.r;
+    const std::string &name = reduction.name;
+    int steps = row.hidden / row.lanes;
+    // The last run takes the steps beyond the last full chunk as well. A row of no more than that is one run. Else
+    // there are two chunks or more: LLVM would melt a loop over one into the code around it, keep the sums of both
+    // runs and spill (AVX2, 5120 values over 32 lanes: 1.05 us instead of 0.87 on Zen 4). A maximum has no
+    // rounding error that a chunk would bound.
+    const bool one_run = row.hidden <= 2 * reduction.run * row.lanes || reduction.combine == Reduction::maximum;
+    const int chunk_steps = std::min(reduction.run, std::max(steps / 3, 1));
+    const int chunks = one_run ? 0 : steps / chunk_steps - 1;
+    const int last_steps = steps - chunks * chunk_steps;
+
+    RowPass pass;
+    pass.last = define_run(vars, row, reduction, "last", chunk_steps, last_steps, row.hidden % row.lanes);
+    define_tree(vars, row, reduction, "last", pass.last);
+    const std::vector<Expr> last = elements(pass.last.tree.back()(0, chunks, r));
+    std::vector<Expr> sums = last;
+    if (chunks > 0) {
+        for (Expr &sum : sums) {
+            sum = cast(sum.type(), 0);
+        }
+    }
+    pass.sums = Func(name + "_sums");
+    pass.sums(r) = Tuple(sums);
+    if (chunks > 0) {
+        // In the order of the row, in which memory comes: with the last run first, rms_norm took 1.18 of the time
+        // for 64 rows of 4096 f32 values and 1.13 for rows of 8192 from memory, in blocks (Zen 4).
+        pass.chunk = define_run(vars, row, reduction, "chunk", chunk_steps, chunk_steps, 0);
+        define_tree(vars, row, reduction, "chunk", pass.chunk);
+        RDom chunk(0, chunks, name + "_chunk");
+        pass.chunk_index = chunk.x;
+        pass.sums(r) =
+            combined(reduction, elements(pass.sums(r)), elements(pass.chunk.tree.back()(0, chunk.x, r)));
+        pass.sums(r) = combined(reduction, elements(pass.sums(r)), last);
+    }
+    pass.total = Func(name + "_total");
+    pass.total(r) = Tuple(elements(pass.sums(r)));
+    return pass;
 }
 
-RowPass moments_about_lane_pivots(const NormVars &vars, const RowLanes &row, const Func &x) {
-    return define_pass(vars, row, {{"moments", nullptr}, x});
+RowPass moments_about_row_pivot(const NormVars &vars, const RowLanes &row, const Func &x) {
+    const Var &r = vars.r;
+    const auto value = [&](int place) { return x(std::min(place, row.hidden - 1), r); };
+    Func pivot("row_pivot");
+    pivot(r) = median_of_three(value(0), value(1), value(2));
+    RowPass pass = reduce_row(vars, row, {"moments", [&](const Expr &i, const Expr &at) {
+                                              Expr d = x(i, at) - pivot(at);
+                                              return Reduction::Terms{d, d * d};
+                                          }});
+    pass.pivot = pivot;
+    std::vector<Expr> moments = elements(pass.sums(r));
+    moments.push_back(cast<double>(pivot(r)));
+    pass.total = Func("moments_about_pivot");
+    pass.total(r) = Tuple(moments);
+    return pass;
 }
 
 }  // namespace normforge

@@ -44,9 +44,9 @@ struct Reduction {
 // total(r): the terms of all values of the row, as a Tuple if there are several.
 RowPass reduce_row(const NormVars &vars, const RowLanes &row, const Reduction &reduction);
 
-// total(r): {sum of (x-p), sum of (x-p)^2, p} of the values x(i, r) about p, an f32 number, from lanes that each
-// have a pivot of their own: the median of the lane's first three values in the run, so that a lone outlier is
-// never a pivot. p is the first lane's. Needs hidden >= 3 * lanes.
-RowPass moments_about_lane_pivots(const NormVars &vars, const RowLanes &row, const Halide::Func &x);
+// total(r): {sum of (x-p), sum of (x-p)^2, p} of the values x(i, r) about p, an f32 number: the median of the
+// row's first three values, so that a lone outlier is never the pivot. Where p is many deviations from the mean,
+// the sums have lost digits.
+RowPass moments_about_row_pivot(const NormVars &vars, const RowLanes &row, const Halide::Func &x);
 
 }  // namespace normforge

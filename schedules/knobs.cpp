@@ -8,7 +8,7 @@ std::span<const Knob, kKnobCount> knob_table() {
     static const std::array<Knob, kKnobCount> table = {{
         {"sums",
          &Knobs::sums,
-         {{kLanePivot, "lane_pivot"}, {kTwoPass, "two_pass"}, {kPlain, "plain"}},
+         {{kRowPivot, "row_pivot"}, {kTwoPass, "two_pass"}, {kPlain, "plain"}},
          "how the sums of a row are taken"},
         {"writing",
          &Knobs::writing,

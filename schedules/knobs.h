@@ -12,7 +12,8 @@ namespace normforge {
 // How the sums of a row are taken. See docs/numerics.md.
 enum Sums : int {
     kPlain,      // rms_norm: squares of the values themselves
-    kLanePivot,  // layer_norm in one pass: each lane about the median of its first three values
+    kRowPivot,   // layer_norm in one pass: about the median of the row's first three values
+    kLanePivot,  // the same on a GPU: each thread about the median of its own first three values
     kTwoPass,    // layer_norm in two: about the row's mean, which the first pass found
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "Halide.h"
@@ -16,8 +17,6 @@ struct NormVars {
 // How one run of steps over a row is summed: in every step each lane takes one value. A long row is cut into
 // chunks of such runs, so that a lane's rounding error does not grow with the row.
 struct LaneRun {
-    Halide::Func
-        pivot;  // (l, c, r) f32, what each lane's values are taken about; undefined where the row has one pivot
     Halide::Func lanes;  // (l, c, r) f32 sums; update 0 takes the full steps, update 1 the tail
     Halide::RVar step;   // of update 0
     Halide::RVar tail;   // of update 1
@@ -30,12 +29,22 @@ struct LaneRun {
 
 // One reading of the row.
 struct RowPass {
-    Halide::Func reference;  // (r) f32, what the moments are about where each lane has a pivot; else undefined
-    LaneRun chunk;           // every full chunk; its Funcs are undefined for a row of one run
-    LaneRun last;            // the rest of the row
-    Halide::Func sums;       // (r) f64 moments of the row; if there are chunks, update 0 adds these, 1 the rest
-    Halide::Func total;      // (r) the same
+    Halide::Func pivot;  // (r) f32, what the values are taken about where that is one of them; else undefined
+    LaneRun chunk;       // every full chunk; its Funcs are undefined for a row of one run
+    LaneRun last;        // the rest of the row
+    Halide::Func sums;   // (r) f64 moments of the row; if there are chunks, update 0 adds these, 1 the rest
+    Halide::Func total;  // (r) the same, and the pivot
     Halide::RVar chunk_index;
+};
+
+// Sums that few rows need, within the branch around an update of these rows' value.
+struct RareSums {
+    Halide::Func
+        lanes;   // (l, r) f64; update 0 begins, update 1 takes the full steps if there are any, the last the rest
+    int extent;  // of l
+    std::optional<Halide::RVar> step;  // of update 1
+    Halide::Func of;                   // (r): whose update needs them
+    Halide::RVar once;                 // of that update
 };
 
 // How an update writes a row: steps of vectors, or of pairs of them whose values lie by turns.
@@ -47,7 +56,8 @@ struct NormStages {
     ValuePairs pairs;  // what the stages were defined for
     NormVars vars;
     std::vector<RowPass> passes;
-    std::vector<Halide::Func> row_values;    // (r) what all values of a row share
+    std::vector<Halide::Func> row_values;  // (r) what all values of a row share
+    std::vector<RareSums> rare_sums;
     std::vector<Halide::Func> block_values;  // (r / block) of blocks of rows; update 0 goes over a block's rows
     // What the problem writes; a Tuple where it is of several operands, undefined where it is of none.
     Halide::Func rows;   // (i, r); backward: of the sums over rows too, whose rows are one

@@ -47,6 +47,17 @@ public:
                 }
             }
         }
+        for (RareSums &sums : stages_.rare_sums) {
+            keep_rare_sums(sums);
+            vectorize_lanes(sums.lanes.update(0), stages_.vars.l, sums.extent, knobs_.vector);
+            if (sums.step) {
+                sums.lanes.update(1).reorder(stages_.vars.l, *sums.step);
+                vectorize_lanes(sums.lanes.update(1), stages_.vars.l, sums.extent, knobs_.vector);
+            }
+            for (int rest = sums.step ? 2 : 1; rest < sums.lanes.num_update_definitions(); rest++) {
+                sums.lanes.update(rest).unscheduled();
+            }
+        }
         for (Func &value : stages_.block_values) {
             value.compute_at(group_).store_in(MemoryType::Stack);
             value.update(0).atomic().vectorize(value.rvars(0)[0]);
@@ -71,11 +82,28 @@ private:
     // is no longer used to the next Func that it is large enough for, and LLVM then keeps neither in registers.
     void keep_for_group(Func &f) {
         f.compute_at(group_).store_in(MemoryType::Stack);
-        f.bound_storage(stages_.vars.r, std::max(knobs_.block, knobs_.lanes() + 1));
+        int values = std::max(knobs_.block, knobs_.lanes() + 1);
+        if (in_blocks_ && !stages_.rare_sums.empty()) {
+            values = std::max(values, kept_rare_rows() * stages_.rare_sums[0].extent + 1);
+        }
+        f.bound_storage(stages_.vars.r, values);
         if (in_blocks_) {
             f.bound_extent(stages_.vars.r, knobs_.block);
         }
     }
+
+    // Of a block for all its rows: so there is one branch around the loop over them, and not one in each trip.
+    void keep_rare_sums(RareSums &sums) {
+        if (in_blocks_) {
+            sums.lanes.compute_at(group_).store_in(MemoryType::Stack);
+            sums.lanes.bound_storage(stages_.vars.r, kept_rare_rows()).bound_extent(stages_.vars.r, knobs_.block);
+        } else {
+            keep_for_row(sums.lanes, stages_.vars, LoopLevel(sums.of, sums.once));
+        }
+    }
+
+    // More memory than the lanes of a row take, as in keep_for_group().
+    int kept_rare_rows() const { return std::max(knobs_.block, knobs_.lanes() / stages_.rare_sums[0].extent + 1); }
 
     void arrange_pass(RowPass &pass) {
         LoopLevel row = group_;
@@ -83,7 +111,7 @@ private:
             keep_for_group(pass.total);
             row = LoopLevel(pass.total, stages_.vars.r);
         }
-        for (Func *f : {&pass.sums, &pass.reference}) {
+        for (Func *f : {&pass.sums, &pass.pivot}) {
             if (f->defined()) {
                 keep_for_row(*f, stages_.vars, row);
             }
@@ -98,10 +126,6 @@ private:
     void arrange_run(LaneRun &run, const LoopLevel &level) {
         const Var &l = stages_.vars.l;
         const int lanes = run.extent;
-        if (run.pivot.defined()) {
-            keep_for_row(run.pivot, stages_.vars, level);
-            vectorize_lanes(run.pivot, l, lanes, knobs_.vector);
-        }
         keep_for_row(run.lanes, stages_.vars, level);
         vectorize_lanes(run.lanes, l, lanes, knobs_.vector);
         run.lanes.update(0).reorder(l, run.step);

@@ -57,18 +57,18 @@ int portable_lanes(const NormProblem &problem) {
     return static_cast<int>(std::min<int64_t>(32, useful_lanes(problem)));
 }
 
-Sums default_sums(const NormProblem &problem, int lanes) {
-    return !has_pivots(problem) ? kPlain : problem.hidden >= 3 * lanes ? kLanePivot : kTwoPass;
+Sums default_sums(const NormProblem &problem) {
+    return has_pivots(problem) ? kRowPivot : kPlain;
 }
 
 }  // namespace
 
 std::string check(const NormProblem &problem, const Knobs &knobs, const Halide::Target &target) {
     if (has_pivots(problem) == (knobs.sums == kPlain)) {
-        return "sums=lane_pivot and two_pass are for the forward pass of layer_norm, plain for all else";
+        return "sums=row_pivot and two_pass are for the forward pass of layer_norm, plain for all else";
     }
-    if (problem.portable == NF_YES && (knobs.lanes() != portable_lanes(problem) ||
-                                       knobs.sums != default_sums(problem, portable_lanes(problem)))) {
+    if (problem.portable == NF_YES &&
+        (knobs.lanes() != portable_lanes(problem) || knobs.sums != default_sums(problem))) {
         return "a portable kernel's sums and vector * accumulators are fixed";
     }
     if (knobs.writing == kDescending && (problem.pass == NF_BACKWARD || has_row_outputs(problem))) {
@@ -100,9 +100,6 @@ std::string check(const NormProblem &problem, const Knobs &knobs, const Halide::
     if (knobs.weights == kShared && (knobs.block == 1 || knobs.block * knobs.unroll > kMostUnrolledVectors ||
                                      (problem.weight == NF_NONE && problem.bias == NF_NONE))) {
         return "weights=shared is for blocks with a weight or bias, and block * unroll of at most 32";
-    }
-    if (knobs.sums == kLanePivot && problem.hidden < 3 * knobs.lanes()) {
-        return "sums=lane_pivot needs three values in every lane";
     }
     return "";
 }
@@ -163,7 +160,7 @@ Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
     knobs.stores = kCached;
     knobs.block = 1;
     knobs.weights = kPerRow;
-    knobs.sums = default_sums(problem, knobs.lanes());
+    knobs.sums = default_sums(problem);
     return knobs;
 }
 

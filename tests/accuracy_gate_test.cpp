@@ -50,7 +50,7 @@ class RightKernelTest : public testing::TestWithParam<std::tuple<const char *, i
 
 TEST_P(RightKernelTest, Passes) {
     problem = problem_with(std::get<0>(GetParam()), std::get<1>(GetParam()));
-    arithmetic = {"two passes", false, 4, true};
+    arithmetic = {"two passes", kTwoPass, 4, true};
     for (Entry entry : {kernel<PlainNorm>, kernel<SimulatedNorm>}) {
         const AccuracyGate::Result result = check(entry);
         EXPECT_EQ(result.failure, "");

@@ -75,8 +75,8 @@ TEST(Knobs, TextHasEveryKnobInTheTablesOrder) {
 
 // Databases hold these texts: a renamed knob or value must be a decision, not an accident.
 TEST(Knobs, TextIsWhatDatabasesHold) {
-    EXPECT_EQ(to_text(Knobs{kLanePivot, kDescending, 16, 4, 2, 0, kStreaming, 8, kShared}),
-              "sums=lane_pivot,writing=descending,vector=16,accumulators=4,unroll=2,prefetch=0,stores=streaming,"
+    EXPECT_EQ(to_text(Knobs{kRowPivot, kDescending, 16, 4, 2, 0, kStreaming, 8, kShared}),
+              "sums=row_pivot,writing=descending,vector=16,accumulators=4,unroll=2,prefetch=0,stores=streaming,"
               "block=8,weights=shared");
 }
 
@@ -161,10 +161,9 @@ TEST(Knobs, MalformedTextIsAnError) {
 }
 
 TEST(Arithmetic, IsOfSumsAndLanesAlone) {
-    const Knobs knobs =
-        parse_knobs("sums=lane_pivot,writing=ascending,vector=8,accumulators=4,unroll=2,prefetch=0,"
-                    "stores=cached,block=1,weights=per_row");
-    EXPECT_EQ(arithmetic_text(knobs), "lane_pivot over 32 lanes");
+    const Knobs knobs = parse_knobs("sums=row_pivot,writing=ascending,vector=8,accumulators=4,unroll=2,prefetch=0,"
+                                    "stores=cached,block=1,weights=per_row");
+    EXPECT_EQ(arithmetic_text(knobs), "row_pivot over 32 lanes");
     for (const Knob &knob : knob_table()) {
         Knobs other = knobs;
         other.*knob.member =

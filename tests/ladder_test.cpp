@@ -197,6 +197,7 @@ struct Misfit {
     LadderStep examined;
     const char *outcome;
     LadderStep taken;
+    int64_t hidden = 64;  // of what is asked for
 };
 
 class MisfitTest : public LadderTest, public testing::WithParamInterface<Misfit> {};
@@ -215,11 +216,10 @@ INSTANTIATE_TEST_SUITE_P(
                            LadderStep::nearest_hidden, "nothing was tuned there", LadderStep::heuristic},
                     Misfit{"KnobsThatDoNotFit",
                            [](Entry &entry) {
-                               entry.problem = default_problem(NF_LAYER_NORM, 128);
-                               entry.changes = {"accumulators=4", "accumulators=4"};
+                               entry.problem.hidden = 36;
+                               entry.changes = {"accumulators=8", "accumulators=8"};
                            },
-                           LadderStep::nearest_hidden, "sums=lane_pivot needs three values in every lane",
-                           LadderStep::heuristic},
+                           LadderStep::nearest_hidden, "wider than the row", LadderStep::heuristic, 28},
                     Misfit{"SeveralOrdersOfSums",
                            [](Entry &entry) {
                                entry.problem.hidden = 128;
@@ -241,7 +241,7 @@ TEST_P(MisfitTest, DoesNotServe) {
     Entry entry;
     GetParam().make(entry);
     problem_ = entry.problem;
-    problem_.hidden = 64;
+    problem_.hidden = GetParam().hidden;
     problem_.output = NF_F32;
     store(own_, entry);
     const ResolvedKernel kernel = resolved(Steps::all);

@@ -57,8 +57,8 @@ double largest_error(const std::vector<float> &y, const std::vector<double> &exp
     return largest;
 }
 
-// The heuristic's kernels. With kTwoPass, layer norm's are those of two passes; rms_norm's and, of rows too short
-// for pivots, layer norm's are the same with either.
+// The heuristic's kernels. With kTwoPass, layer norm's are those of two passes; rms_norm's are the same with
+// either.
 class Numerics : public testing::TestWithParam<std::tuple<Machine, Sums>> {
 protected:
     void SetUp() override {
@@ -69,7 +69,7 @@ protected:
 
     LoadedKernel make_kernel(const NormProblem &problem) const {
         KernelSpec spec{problem, heuristic(problem, target), target};
-        if (spec.knobs.sums == kLanePivot) {
+        if (spec.knobs.sums == kRowPivot) {
             spec.knobs.sums = std::get<Sums>(GetParam());
         }
         return {problem, emit(spec, EmitForm::object), kernel_symbol(spec)};
@@ -95,10 +95,10 @@ std::string name_of(const testing::TestParamInfo<Numerics::ParamType> &test) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Numerics,
-                         testing::Combine(testing::ValuesIn(kMachines), testing::Values(kLanePivot, kTwoPass)),
+                         testing::Combine(testing::ValuesIn(kMachines), testing::Values(kRowPivot, kTwoPass)),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(All, UntunedNumerics,
-                         testing::Combine(testing::ValuesIn(kMachines), testing::Values(kLanePivot)), name_of);
+                         testing::Combine(testing::ValuesIn(kMachines), testing::Values(kRowPivot)), name_of);
 
 TEST_P(Numerics, PinnedRowsAreRightToSixDigits) {
     for (const PinnedRow &pinned : pinned_rows()) {
@@ -246,8 +246,9 @@ TEST_P(UntunedNumerics, ErrorsAreThoseOfTheDesign) {
     }
 }
 
-// Inputs of real layers (tests/data/README.md): PyTorch's error there, and one rounding of the largest value,
-// since both errors are of few values and partly chance.
+// Inputs of real layers (tests/data/README.md): PyTorch's error there, and two roundings of the largest value,
+// since both errors are of few values and partly chance: where one value is most of the variance, each value that
+// its lane still adds rounds it once more.
 TEST_P(UntunedNumerics, RealLayersComeOutAsExactAsPyTorchsOrMore) {
     const Npz archive(NORMFORGE_TEST_DATA "/norm_activations.npz");
     int layers = 0;
@@ -267,7 +268,7 @@ TEST_P(UntunedNumerics, RealLayersComeOutAsExactAsPyTorchsOrMore) {
             std::abs(*std::ranges::max_element(expected, {}, [](double y) { return std::abs(y); }));
         const double ours = largest_error(run(rows), expected);
         const double pytorchs = largest_error(archive.at(layer + "y_torch").f32(), expected);
-        EXPECT_LE(ours, pytorchs + kRounding * largest);
+        EXPECT_LE(ours, pytorchs + 2 * kRounding * largest);
         layers++;
     }
     EXPECT_GE(layers, 4);

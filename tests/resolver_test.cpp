@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"illegal_value", "UPDATE candidate SET knobs = replace(knobs, 'prefetch=2', 'prefetch=3')",
              "stale: knob prefetch: '3' is none of"},
         Edit{"unfit_knobs", "UPDATE candidate SET knobs = replace(knobs, 'sums=plain', 'sums=two_pass')",
-             "stale: sums=lane_pivot and two_pass are for the forward pass of layer_norm"},
+             "stale: sums=row_pivot and two_pass are for the forward pass of layer_norm"},
         Edit{"other_code", "UPDATE artifact SET object_hash = '', code_hash = '00000000000000000000000000000000'",
              "stale: its schedule now compiles to other code"},
         Edit{"other_code_of_one",

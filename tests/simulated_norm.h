@@ -7,6 +7,7 @@
 #include <ostream>
 #include <vector>
 
+#include "schedules/knobs.h"
 #include "tests/plain_kernels.h"
 
 namespace normforge {
@@ -14,7 +15,7 @@ namespace normforge {
 // The arithmetic that docs/numerics.md promises, a second time and one value after the other.
 struct Arithmetic {
     const char *name;
-    bool lane_pivots;  // else about the row's mean, which another pass found
+    Sums sums;
     size_t lanes;
     bool fused;  // products are added without being rounded
 };
@@ -60,20 +61,19 @@ inline Moments run_moments(const std::vector<float> &values, float pivot) {
     return {sum, squares};
 }
 
-inline float median_of_three(const std::vector<float> &values) {
-    return std::max(std::min(values[0], values[1]), std::min(std::max(values[0], values[1]), values[2]));
+// Of the row's first three values, or of as many as it has.
+inline float median_of_three(const std::vector<float> &row) {
+    const auto value = [&](size_t i) { return row[std::min(i, row.size() - 1)]; };
+    return std::max(std::min(value(0), value(1)), std::min(std::max(value(0), value(1)), value(2)));
 }
 
-// Of the row about `pivot`, the runs' moments merged in f64.
-inline Moments row_moments(const std::vector<float> &x, float pivot, bool lane_pivots) {
+// Of the row about `pivot`, the runs' moments added in f64.
+inline Moments row_moments(const std::vector<float> &x, float pivot) {
     Moments total;
     for (const std::vector<float> &run : lane_runs(x)) {
-        const float own = lane_pivots ? median_of_three(run) : pivot;
-        const Moments moments = run_moments(run, own);
-        const double shift = double(own) - pivot;
-        const double count = static_cast<double>(run.size());
-        total.sum += moments.sum + count * shift;
-        total.squares += moments.squares + shift * (2 * moments.sum + count * shift);
+        const Moments moments = run_moments(run, pivot);
+        total.sum += moments.sum;
+        total.squares += moments.squares;
     }
     return total;
 }
@@ -102,19 +102,22 @@ protected:
         const std::vector<float> x(h.begin(), h.end());
         const double count = static_cast<double>(x.size());
         Statistics row;
+        bool is_near = true;
         if (problem.op == NF_LAYER_NORM) {
-            const float pivot = arithmetic.lane_pivots ? median_of_three(lane_runs(x).front())
-                                                       : static_cast<float>(row_moments(x, 0, false).sum / count);
-            const Moments moments = row_moments(x, pivot, arithmetic.lane_pivots);
-            row.mean = pivot + moments.sum / count;
-            const double about_mean = moments.squares - moments.sum * (moments.sum / count);
+            const float pivot = arithmetic.sums == kRowPivot ? median_of_three(x)
+                                                             : static_cast<float>(row_moments(x, 0).sum / count);
+            const Moments moments = row_moments(x, pivot);
+            const double offset = moments.sum / count;
+            row.mean = pivot + offset;
+            const double about_mean = moments.squares - moments.sum * offset;
             row.mean_square = about_mean < 0 ? 0 : about_mean / count;  // a NaN stays one
+            is_near = arithmetic.sums != kRowPivot || offset * offset <= 16 * row.mean_square;
         } else {
-            row.mean_square = row_moments(x, 0, false).squares / count;
+            row.mean_square = row_moments(x, 0).squares / count;
         }
         const double added = problem.epsilon_place == NF_IN_ROOT ? epsilon() : epsilon() * epsilon();
         const bool in_range = row.mean_square < 0x1p126 && row.mean_square + added >= 0x1p-126;
-        return in_range ? row : PlainNorm::statistics(h);
+        return in_range && is_near ? row : PlainNorm::statistics(h);
     }
 
     // In f32, but that the row is brought near 1 where its divisor is far from it.
@@ -125,7 +128,9 @@ protected:
         const auto scaled = [&](double value) { return static_cast<float>(value * power); };
         float value = scaled(h);
         if (problem.op == NF_LAYER_NORM) {
-            value = (value - scaled(centre)) - scaled(row.mean - centre);
+            const float error = scaled(row.mean - centre);
+            const bool is_lost = std::fabs(error) * static_cast<float>(rstd / power) < 0x1p-26f;
+            value = (value - scaled(centre)) - (is_lost ? 0 : error);
         }
         return rounded(problem.normalised, value * static_cast<float>(rstd / power));
     }

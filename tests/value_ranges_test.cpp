@@ -37,14 +37,12 @@ const char *const kProblems[] = {
     "op=rms_norm,pass=backward,dtype=f16,weight_offset=1,bias=f16,residual=f16,saved_statistics=yes",
     "op=rms_norm,pass=backward,dtype=bf16,normalised=bf16,epsilon_place=on_deviation,saved_statistics=yes"};
 
-std::vector<Arithmetic> arithmetics(int64_t hidden) {
+std::vector<Arithmetic> arithmetics() {
     std::vector<Arithmetic> all;
     for (size_t lanes : {1, 4, 16, 128}) {
         for (bool fused : {false, true}) {
-            all.push_back({"two passes", false, lanes, fused});
-            if (hidden >= static_cast<int64_t>(3 * lanes)) {
-                all.push_back({"lane pivots", true, lanes, fused});
-            }
+            all.push_back({"two passes", kTwoPass, lanes, fused});
+            all.push_back({"row pivot", kRowPivot, lanes, fused});
         }
     }
     return all;
@@ -68,7 +66,7 @@ protected:
 
     static void expect_all_in_range(const std::vector<TestRow> &rows, float epsilon) {
         const RangedCall call(problem, rows, epsilon);
-        for (const Arithmetic &one : arithmetics(problem.hidden)) {
+        for (const Arithmetic &one : arithmetics()) {
             arithmetic = one;
             const OperandValues values = call.run(kernel<SimulatedNorm>);
             for (const Operand &operand : kOperands) {
@@ -107,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(ProblemAndHidden, EveryArithmetic,
 // Ranges in which everything lies would pass the tests above.
 class Tightness : public testing::TestWithParam<std::tuple<const char *, int64_t>> {};
 
-TEST_P(Tightness, IsNotAHundredTimesWhatHappens) {
+TEST_P(Tightness, IsNotTwoHundredTimesWhatHappens) {
     problem = problem_with(std::get<0>(GetParam()), std::get<1>(GetParam()));
     std::vector<TestRow> rows;
     for (uint64_t seed = 1; seed <= 8; seed++) {
@@ -115,7 +113,7 @@ TEST_P(Tightness, IsNotAHundredTimesWhatHappens) {
     }
     const RangedCall call(problem, rows);
     std::array<double, kOperandCount> worst{};
-    for (const Arithmetic &one : arithmetics(problem.hidden)) {
+    for (const Arithmetic &one : arithmetics()) {
         arithmetic = one;
         const OperandValues values = call.run(kernel<SimulatedNorm>);
         for (size_t id = 0; id < kOperandCount; id++) {
@@ -126,7 +124,7 @@ TEST_P(Tightness, IsNotAHundredTimesWhatHappens) {
     }
     for (const Operand &operand : kOperands) {
         if (operand_type(problem, operand) != NF_NONE && is_written(problem, operand)) {
-            EXPECT_GE(worst[static_cast<size_t>(operand.id)], 0.01) << operand.name;
+            EXPECT_GE(worst[static_cast<size_t>(operand.id)], 0.005) << operand.name;
         }
     }
 }

@@ -78,6 +78,25 @@ MomentsError worse(const MomentsError &a, const MomentsError &b) {
     return {std::max(a.mean, b.mean), std::max(a.mean_square, b.mean_square)};
 }
 
+// So many variances the square of a row pivot's distance from the mean may be; of rows beyond it the moments are
+// summed again in f64. Where it is about that, the kernel's own sums decide.
+constexpr double kFurthestPivot = 16;
+constexpr double kAboutThat = 1.01;
+
+// The distance from the row's mean of the pivot that all lanes may share.
+double row_pivot(std::span<const double> h, double mean) {
+    const auto value = [&](size_t i) { return h[std::min(i, h.size() - 1)]; };
+    return median_of_three(value(0), value(1), value(2)) - mean;
+}
+
+bool may_be_far(double pivot, double variance) {
+    return pivot * pivot * kAboutThat > kFurthestPivot * variance;
+}
+
+bool may_be_near(double pivot, double variance) {
+    return pivot * pivot <= kAboutThat * kFurthestPivot * variance;
+}
+
 bool all_equal(std::span<const double> h) {
     return std::ranges::all_of(h, [&](double value) { return value == h[0]; });
 }
@@ -91,26 +110,32 @@ MomentsError pivoted_error(std::span<const double> h, double mean, double varian
         distances[i] = h[i] - mean;
     }
     const double count = static_cast<double>(h.size());
+    const double shared_pivot = row_pivot(h, mean);
+    const bool shares_pivot = may_be_near(shared_pivot, variance);
     // Of the mean that two passes take for the pivot.
     const double pivot_error = lane_mean_error(h, 0) + kF32Rounding * std::fabs(mean);
     MomentsError worst;
     for_each_lanes(h.size(), [&](size_t lanes) {
-        PivotedSums two_passes, lane_pivots;
+        PivotedSums two_passes, lane_pivots, row_pivots;
         for_each_run(h.size(), lanes, [&](const LaneRun &run) {
             two_passes.add(run, distances, 0, pivot_error);
+            if (shares_pivot) {
+                row_pivots.add(run, distances, shared_pivot, 0);
+            }
             if (h.size() >= 3 * lanes) {
                 lane_pivots.add(
                     run, distances,
                     median_of_three(distances[run.place(0)], distances[run.place(1)], distances[run.place(2)]), 0);
             }
         });
-        worst = worse(worst, worse(two_passes.error(variance, count), lane_pivots.error(variance, count)));
+        for (const PivotedSums &sums : {two_passes, lane_pivots, row_pivots}) {
+            worst = worse(worst, sums.error(variance, count));
+        }
     });
     // The mean's second number may underflow, and so may a square.
     return {worst.mean + kF32Smallest, worst.mean_square + kF32Smallest};
 }
 
-// One value after the other.
 MomentsError f64_error(const NormProblem &problem, std::span<const double> h, double mean_square) {
     double magnitude = 0;
     for (double value : h) {
@@ -120,7 +145,8 @@ MomentsError f64_error(const NormProblem &problem, std::span<const double> h, do
     return {mean, static_cast<double>(h.size()) * kF64Rounding * mean_square + mean * mean};
 }
 
-// Rows whose squares leave f32's range, or whose f32 moments say so, are summed in f64.
+// Rows whose squares leave f32's range, or whose f32 moments say so, are summed in f64, and rows far from their
+// pivot.
 MomentsError moments_error(const NormProblem &problem, std::span<const double> h, double mean, double mean_square,
                            double epsilon) {
     MomentsError f32;
@@ -136,7 +162,8 @@ MomentsError moments_error(const NormProblem &problem, std::span<const double> h
     if (mean_square + f32.mean_square + added >= kSmallestSquare) {
         error = f32;
     }
-    if (mean_square - f32.mean_square + added < kSmallestSquare || mean_square > kSquareOfLargeSums) {
+    const bool is_far = problem.op == NF_LAYER_NORM && may_be_far(row_pivot(h, mean), mean_square);
+    if (mean_square - f32.mean_square + added < kSmallestSquare || mean_square > kSquareOfLargeSums || is_far) {
         error = worse(error, f64_error(problem, h, mean_square));
     }
     if (problem.op == NF_LAYER_NORM && !all_equal(h)) {
@@ -154,9 +181,8 @@ MomentsError merge_error(const NormProblem &problem, std::span<const double> h, 
     if (all_equal(h)) {
         return {};
     }
-    const auto value = [&](size_t i) { return h[std::min(i, h.size() - 1)]; };
     const double deviation = std::sqrt(mean_square);
-    const double reach = std::fabs(median_of_three(value(0), value(1), value(2)) - mean) + deviation;
+    const double reach = std::fabs(row_pivot(h, mean)) + deviation;
     const double of_mean = kMerges * kF32Rounding * reach;
     return {of_mean, 2 * kMerges * kF32Rounding * mean_square + 2 * deviation * of_mean + of_mean * of_mean};
 }

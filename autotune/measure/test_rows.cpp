@@ -114,6 +114,13 @@ private:
         replaced("outlier in the second value", 1);
         replaced("outlier in the middle", count_ / 2);
         replaced("outlier in the last value", count_ - 1);
+        // All that a row's pivot is taken from, at both sides of how far it may be from the mean.
+        for (const auto &[kind, first] :
+             {std::pair("three values of 3 first", 3.0f), {"three of 5", 5.0f}, {"three of 1e4", 1e4f}}) {
+            std::vector<float> x = normal(0, 1);
+            std::fill_n(x.begin(), std::min<size_t>(3, count_), first);
+            add(kind, x);
+        }
         // Where vectors end and single values follow.
         replaced("outlier in the last 16 values", count_ / 16 * 16);
         replaced("outlier in the last 64th", count_ - count_ / 64);
