@@ -53,7 +53,9 @@ def measure(contenders, threads):
             if threads > 1:
                 time.sleep(SETTLE_S)
             if plans[name][1] < LONG_NS:
-                contenders[name].run(1)  # brings its own arrays back into the caches
+                # Brings its own arrays back into the caches. Threads that slept are awake after a block of it, as
+                # they are in a program whose operators follow one another.
+                contenders[name].run(units if threads > 1 else 1)
             samples[name].append(time_units(contenders[name], units) / (units * calls[name]))
     gc.enable()
     return {name: statistics.median(times) for name, times in samples.items()}
