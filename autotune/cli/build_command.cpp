@@ -39,7 +39,7 @@ struct BuildOptions {
         add_value(command, "--depfile", "FILE", depfile,
                   "Where to write what the library depends on, as a rule of make");
         add_flag(command, "--json", json, kJsonHelp);
-        add_flag(command, "--quiet", quiet, "Print nothing but errors and what --json asks for");
+        add_quiet(command, quiet);
     }
 
     ProblemOptions problems;
