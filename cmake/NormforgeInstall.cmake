@@ -11,11 +11,7 @@ file(RELATIVE_PATH libraries_from_program /${CMAKE_INSTALL_BINDIR} /${private_li
 set_target_properties(normforge PROPERTIES INSTALL_RPATH $ORIGIN/${libraries_from_program})
 install(TARGETS normforge)
 install(IMPORTED_RUNTIME_ARTIFACTS Halide::Halide LIBRARY DESTINATION ${private_libraries})
-# Its licence wants to go with it.
-cmake_path(SET halide_licence NORMALIZE ${Halide_DIR}/../../../share/doc/Halide/LICENSE.txt)
-if (EXISTS ${halide_licence})
-    install(FILES ${halide_licence} DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.Halide.txt)
-endif ()
+include(NormforgeNotices)
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/normforge.h TYPE INCLUDE)
 install(FILES $<TARGET_FILE:normforge_library_runtime> TYPE LIB RENAME libnormforge.a)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md TYPE DOC)

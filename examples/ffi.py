@@ -1,5 +1,9 @@
 """A shared library of kernels from a language without C headers, here Python by ctypes: three functions, three
-structures. Usage: ffi.py libffi_norms.so"""
+structures.
+
+    normforge build --op layer_norm --hidden 384 --shared --name ffi_norms --out .
+    python3 ffi.py ./libffi_norms.so
+"""
 
 import ctypes
 import math

@@ -1,5 +1,9 @@
 /* Normalises tensors of more than two axes: a batch of sequences that are padded to a common length, of which the
- * output holds only the part in use. nf_fold_axes finds the rows, the groups and the strides. */
+ * output holds only the part in use. nf_fold_axes finds the rows, the groups and the strides.
+ *
+ *     normforge build --op layer_norm,rms_norm --hidden 384 --name norms --out .
+ *     cc fold_axes.c libnorms.a
+ */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,3 +1,8 @@
+/* One row, by one kernel.
+ *
+ *     normforge build --op layer_norm,rms_norm --hidden 384 --name norms --out .
+ *     cc minimal.c libnorms.a
+ */
 #include <stdio.h>
 
 #include "norms.h"

@@ -1,5 +1,9 @@
 /* Normalises the query and the key heads of a few tokens, in place in the array that one matrix product has left:
- * for each token its queries, then its keys, then its values. */
+ * for each token its queries, then its keys, then its values.
+ *
+ *     normforge build --op rms_norm --dtype bf16 --normalised bf16 --hidden 128 --name qk --out .
+ *     cc qk_norm.c libqk.a
+ */
 #include <stdint.h>
 #include <stdio.h>
 

@@ -1,5 +1,10 @@
 /* One layer of a residual stream in training: the forward pass stores the sum and each row's statistics, the
- * backward pass makes the gradients of x, of the stream, of weight and of bias from them. */
+ * backward pass makes the gradients of x, of the stream, of weight and of bias from them.
+ *
+ *     normforge build --op layer_norm --pass forward,backward --residual f32 --sum f32 \
+ *         --saved-statistics yes --hidden 384 --name training --out .
+ *     cc training.c libtraining.a
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,9 @@
 // Where the norms of a transformer block go, before its two parts (GPT-2, Llama) and after them (BERT), and what a
 // kernel with a residual saves: x + residual is added, stored and normalised in one walk over the rows.
+//
+//     normforge build --op layer_norm,rms_norm --hidden 384 --name norms --out .
+//     normforge build --op layer_norm --residual f32 --sum none,f32 --hidden 384 --name residual_norms --out .
+//     c++ -std=c++20 transformer_block.cpp libnorms.a libresidual_norms.a
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

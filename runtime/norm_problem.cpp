@@ -1,11 +1,11 @@
 #include "runtime/norm_problem.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "runtime/named_texts.h"
 #include "runtime/operands.h"
 #include "runtime/user_error.h"
 
@@ -86,31 +86,6 @@ std::string all_fields() {
                     ", of which op, dtype and hidden are needed");
 }
 
-struct FieldText {
-    std::string_view name;
-    std::string_view value;
-};
-
-std::vector<FieldText> split_fields(std::string_view text) {
-    std::vector<FieldText> fields;
-    for (size_t begin = 0; begin <= text.size();) {
-        const size_t end = std::min(text.find(',', begin), text.size());
-        const std::string_view part = text.substr(begin, end - begin);
-        begin = end + 1;
-
-        const size_t equals = part.find('=');
-        if (equals == std::string_view::npos) {
-            refuse_problem(text, quoted(part) + " is not of the form field=value");
-        }
-        const std::string_view name = part.substr(0, equals);
-        if (std::ranges::find(fields, name, &FieldText::name) != fields.end()) {
-            refuse_problem(text, "field " + quoted(name) + " is given twice");
-        }
-        fields.push_back({name, part.substr(equals + 1)});
-    }
-    return fields;
-}
-
 // Those that every text shows; the others have defaults that follow from them.
 bool is_key(std::string_view field) {
     return field == "op" || field == "dtype" || field == "hidden";
@@ -118,10 +93,10 @@ bool is_key(std::string_view field) {
 
 // Sets the fields of the names for which is_chosen.
 template <typename IsChosen>
-void set_fields(NormProblem &problem, const std::vector<FieldText> &fields, IsChosen &&is_chosen) {
+void set_fields(NormProblem &problem, const std::vector<NamedText> &fields, IsChosen &&is_chosen) {
     visit_fields(problem, [&](std::string_view name, auto &field) {
-        const auto given = std::ranges::find(fields, name, &FieldText::name);
-        if (given != fields.end() && is_chosen(name)) {
+        const NamedText *given = find_named(fields, name);
+        if (given && is_chosen(name)) {
             parse_field(name, given->value, field);
         }
     });
@@ -205,14 +180,15 @@ std::string to_text(const NormProblem &problem) {
 }
 
 NormProblem parse_problem(std::string_view text) {
-    const std::vector<FieldText> fields = split_fields(text);
+    const std::vector<NamedText> fields =
+        split_named_texts(text, [&](const std::string &reason) { refuse_problem(text, reason); });
     NormProblem problem{};
     visit_fields(problem, [&](std::string_view name, auto &) {
-        if (is_key(name) && std::ranges::find(fields, name, &FieldText::name) == fields.end()) {
+        if (is_key(name) && !find_named(fields, name)) {
             refuse_problem(text, "field " + quoted(name) + " is missing");
         }
     });
-    for (const FieldText &field : fields) {
+    for (const NamedText &field : fields) {
         if (allowed_values(field.name).empty()) {
             refuse_problem(text, "field " + quoted(field.name) + " is unknown");
         }

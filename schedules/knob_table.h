@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/named_texts.h"
 #include "runtime/user_error.h"
 
 namespace normforge {
@@ -73,29 +74,22 @@ std::string knobs_text(std::span<const KnobOf<Knobs>> table, const Knobs &knobs)
 // text of an older set of knobs is an error here, never a default.
 template <typename Knobs>
 Knobs parsed_knobs(std::span<const KnobOf<Knobs>> table, std::string_view text) {
+    const std::vector<NamedText> parts =
+        split_named_texts(text, [](const std::string &reason) { throw UserError("knobs: " + reason); });
     Knobs knobs{};
-    std::vector<std::string_view> seen;
-    for (size_t begin = 0; begin <= text.size();) {
-        const size_t end = std::min(text.find(',', begin), text.size());
-        const std::string_view item = text.substr(begin, end - begin);
-        begin = end + 1;
-        std::string_view name = item.substr(0, item.find('='));
-        auto knob = std::ranges::find(table, name, &KnobOf<Knobs>::name);
+    for (const NamedText &part : parts) {
+        const auto knob = std::ranges::find(table, part.name, &KnobOf<Knobs>::name);
         if (knob == table.end()) {
             std::string names;
             for (const KnobOf<Knobs> &known : table) {
                 names += (names.empty() ? "" : ", ") + std::string(known.name);
             }
-            throw UserError("unknown knob '" + std::string(name) + "'; known are " + names);
+            throw UserError("unknown knob '" + std::string(part.name) + "'; known are " + names);
         }
-        if (std::ranges::find(seen, name) != seen.end()) {
-            throw UserError("knob " + std::string(name) + " is given twice");
-        }
-        seen.push_back(name);
-        knobs.*knob->member = knob_value(*knob, item.substr(std::min(item.size(), name.size() + 1)));
+        knobs.*knob->member = knob_value(*knob, part.value);
     }
     for (const KnobOf<Knobs> &knob : table) {
-        if (std::ranges::find(seen, std::string_view(knob.name)) == seen.end()) {
+        if (!find_named(parts, knob.name)) {
             throw UserError("knob " + std::string(knob.name) + " is missing in '" + std::string(text) + "'");
         }
     }

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <string>
 
@@ -35,12 +37,10 @@ TEST_F(CliTest, BuildPrintsATableForEachTarget) {
     const Outcome dry = run("build --op rms_norm --hidden 4,64 --untuned --target x86-64-linux,cuda --cubins none "
                             "--name norms --out . "
                             "--dry-run");
-    EXPECT_EQ(dry.output, "for cuda, as PTX alone:\n"
-                          "  op=rms_norm,dtype=f32,hidden=4   heuristic: no database is used\n"
-                          "  op=rms_norm,dtype=f32,hidden=64  heuristic: no database is used\n"
-                          "for x86-64-linux:\n"
-                          "  op=rms_norm,dtype=f32,hidden=4   heuristic: no database is used\n"
-                          "  op=rms_norm,dtype=f32,hidden=64  heuristic: no database is used\n");
+    const std::string table = "  problem                          expected loss  schedules\n"
+                              "  op=rms_norm,dtype=f32,hidden=4   -              heuristic: no database is used\n"
+                              "  op=rms_norm,dtype=f32,hidden=64  -              heuristic: no database is used\n";
+    EXPECT_EQ(dry.output, "for cuda, as PTX alone:\n" + table + "for x86-64-linux:\n" + table);
 }
 
 TEST_F(CliTest, BuildWritesWhatTheLibraryDependsOn) {
@@ -55,6 +55,23 @@ TEST_F(CliTest, BuildWritesWhatTheLibraryDependsOn) {
     ASSERT_EQ(
         run("build --untuned --manifest {}/norms.json --name norms --out {}/out --depfile {}/norms.d").status, 0);
     EXPECT_EQ(folder.read("norms.d"), start + " " + (folder / "norms.json").string() + "\n");
+}
+
+TEST_F(CliTest, BuildTellsTheExpectedLossWithoutTuning) {
+    ASSERT_EQ(run("tune --quiet --op rms_norm --hidden 4 --rows 1 --db {}/t.db").status, 0);
+    const std::string build =
+        "build --db {}/t.db --op rms_norm --hidden 4,1000 --name norms --out {}/out --dry-run";
+    const json built = run_json(build);
+    EXPECT_EQ(built[0]["expected_loss"], json());
+    EXPECT_EQ(built[1]["step"], "heuristic");
+    const json &loss = built[1]["expected_loss"];
+    EXPECT_GE(loss["problems"], 1);
+    EXPECT_GE(loss["worst_ratio"], loss["ratio"]);
+    EXPECT_EQ(loss["elsewhere"], false);
+    const std::string percent = std::to_string(std::max(0L, std::lround((loss["ratio"].get<double>() - 1) * 100)));
+    const std::string table = run(build).output;
+    EXPECT_PRED_FORMAT2(IsSubstring, ",hidden=1000  " + percent + " %, at worst ", table);
+    EXPECT_TRUE(std::regex_search(table, std::regex(",hidden=4 +tuned: "))) << table;
 }
 
 struct Library {

@@ -183,6 +183,21 @@ TEST_F(CliDatabaseTest, ShowAndBestAreTables) {
     EXPECT_PRED_FORMAT2(IsSubstring, "\n  rows  best ", done("db best {}/b.db"));
 }
 
+TEST_F(CliDatabaseTest, QuietCommandsDoTheSameAndTellNothing) {
+    done("db export {}/a.db --out {}/a.json");
+    for (const char *line :
+         {"db import {}/a.json --db {}/b.db", "db merge {}/all.db {}/a.db {}/b.db", "db prune {}/b.db --dry-run",
+          "db prune {}/b.db", "report {}/b.db --html {}/b.html"}) {
+        const Outcome outcome = run(std::string(line) + " --quiet");
+        EXPECT_EQ(outcome.status, 0) << line;
+        EXPECT_EQ(outcome.output + outcome.errors, "") << line;
+    }
+    EXPECT_EQ(run_json("db show {}/all.db").size(), 6u);
+    EXPECT_EQ(run_json("db show {}/b.db").size(), 4u);
+    EXPECT_TRUE(std::filesystem::exists(folder / "b.html"));
+    EXPECT_EQ(run_json("db prune {}/all.db --quiet").size(), 2u);
+}
+
 TEST_F(CliDatabaseTest, LooksIntoTheDefaultDatabase) {
     environment["NORMFORGE_DB"] = "{}/b.db";
     for (const std::string command : {"db show", "db best", "db verify", "db export", "db prune --dry-run"}) {

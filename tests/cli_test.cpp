@@ -185,13 +185,17 @@ TEST_P(DatabasePlaceTest, IsWhereTuneWritesAndBuildReads) {
 }
 
 TEST_F(CliTest, QuietCommandsTellNothing) {
-    for (const char *line : {"build --quiet --op rms_norm --hidden 8 --name norms --out {}/out",
-                             "bench --quiet --json --op rms_norm --hidden 8 --rows 1"}) {
-        const Outcome outcome = run(line);
+    for (const char *line :
+         {"build --op rms_norm --hidden 8 --name norms --out {}/out",
+          "bench --json --op rms_norm --hidden 8 --rows 1", "db explain --json --op rms_norm --hidden 8"}) {
+        const Outcome outcome = run(std::string(line) + " --quiet");
         EXPECT_EQ(outcome.status, 0);
-        EXPECT_EQ(outcome.errors, "");
+        EXPECT_EQ(outcome.errors, "") << line;
         EXPECT_TRUE(outcome.output.empty() || outcome.output.starts_with("[")) << outcome.output;
     }
+    const Outcome inspected = run("inspect --quiet --op rms_norm --hidden 8");
+    EXPECT_EQ(inspected.errors, "");
+    EXPECT_TRUE(inspected.output.starts_with("sums=")) << inspected.output;
 }
 
 class InspectTest : public CliTest, public testing::WithParamInterface<const char *> {};

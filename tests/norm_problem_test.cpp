@@ -140,12 +140,12 @@ const std::string kHiddenRange = "a whole number from 1 to 33554432";
 INSTANTIATE_TEST_SUITE_P(
     All, BadProblemText,
     testing::Values(
-        BadText{"empty", "", {"problem ''", "field=value", kFields}},
-        BadText{"garbage", "layer_norm", {"'layer_norm'", "field=value", kFields}},
-        BadText{"trailing_comma", "op=layer_norm,dtype=f32,hidden=8,", {"''", "field=value"}},
+        BadText{"empty", "", {"problem ''", "name=value", kFields}},
+        BadText{"garbage", "layer_norm", {"'layer_norm'", "name=value", kFields}},
+        BadText{"trailing_comma", "op=layer_norm,dtype=f32,hidden=8,", {"''", "name=value"}},
         BadText{"unknown_field", "op=layer_norm,dtype=f32,hidden=8,size=4", {"'size'", "unknown", kFields}},
         BadText{"nameless_field", "op=layer_norm,dtype=f32,hidden=8,=4", {"''", "unknown", kFields}},
-        BadText{"repeated", "op=layer_norm,op=rms_norm", {"'op'", "twice", kFields}},
+        BadText{"repeated", "op=layer_norm,op=rms_norm", {"op is given", "twice", kFields}},
         BadText{"without_op", "dtype=f32,hidden=8", {"'op'", "missing", kFields}},
         BadText{"without_dtype", "op=layer_norm,weight=f32,hidden=8", {"'dtype'", "missing", kFields}},
         BadText{"without_hidden", "op=layer_norm,dtype=f32", {"'hidden'", "missing", kFields}},

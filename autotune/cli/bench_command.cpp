@@ -27,7 +27,7 @@ struct BenchOptions {
         : problems(command, ProblemOptions::Count::several), rows(command, "Numbers of rows to time"),
           db(command) {
         add_flag(command, "--json", json, kJsonHelp);
-        add_flag(command, "--quiet", quiet, "Do not tell that there is no database yet");
+        add_flag(command, "--quiet", quiet, kQuietNoteHelp);
     }
 
     ProblemOptions problems;

@@ -1,9 +1,13 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
 
 #include "autotune/base/enum_text.h"
+#include "autotune/base/units.h"
 #include "autotune/cli/commands.h"
 #include "autotune/cli/json_forms.h"
 #include "autotune/cli/options.h"
@@ -13,6 +17,7 @@
 #include "autotune/library/cubins.h"
 #include "autotune/library/library_writer.h"
 #include "autotune/library/pending_file.h"
+#include "autotune/search/expected_loss.h"
 #include "autotune/search/resolver.h"
 #include "schedules/target.h"
 
@@ -39,7 +44,7 @@ struct BuildOptions {
         add_value(command, "--depfile", "FILE", depfile,
                   "Where to write what the library depends on, as a rule of make");
         add_flag(command, "--json", json, kJsonHelp);
-        add_flag(command, "--quiet", quiet, "Print nothing but errors and what --json asks for");
+        add_quiet(command, quiet);
     }
 
     ProblemOptions problems;
@@ -90,11 +95,31 @@ std::string cubins_text(const std::vector<int64_t> &capabilities) {
     return text.empty() ? "as PTX alone" : "as PTX, and as machine code for compute capability " + text;
 }
 
+using Losses = std::vector<std::optional<ExpectedLoss>>;  // of each kernel
+
+// A dash where nothing is known, and nothing for what was measured.
+std::string loss_text(const ResolvedKernel &kernel, const std::optional<ExpectedLoss> &loss) {
+    if (!loss) {
+        const bool is_of_problem = kernel.step == LadderStep::tuned || kernel.step == LadderStep::nearest_rows;
+        return is_of_problem && kernel.is_measured ? "" : "-";
+    }
+    // What is below 1 is noise.
+    const auto percent = [](double ratio) { return std::max(0L, std::lround((ratio - 1) * 100)); };
+    return fmt::format("{} %, at worst {} % ({}{})", percent(loss->ratio), percent(loss->worst_ratio),
+                       counted(loss->problems, "problem"), loss->is_elsewhere ? " elsewhere" : "");
+}
+
 // Of each target.
-void print_tables(const std::vector<ResolvedKernel> &kernels, const std::vector<int64_t> &cubins) {
+void print_tables(const std::vector<ResolvedKernel> &kernels, const Losses &losses,
+                  const std::vector<int64_t> &cubins) {
     std::map<std::string, std::vector<std::vector<std::string>>> tables;
-    for (const ResolvedKernel &each : kernels) {
-        tables[target_name(each.target)].push_back({to_text(each.problem), each.source});
+    for (size_t index = 0; index < kernels.size(); index++) {
+        const ResolvedKernel &kernel = kernels[index];
+        auto &table = tables[target_name(kernel.target)];
+        if (table.empty()) {
+            table.push_back({"problem", "expected loss", "schedules"});
+        }
+        table.push_back({to_text(kernel.problem), loss_text(kernel, losses[index]), kernel.source});
     }
     for (const auto &[target, table] : tables) {
         print("for {}{}:\n", target, target == kCudaTarget ? ", " + cubins_text(cubins) : "");
@@ -102,16 +127,26 @@ void print_tables(const std::vector<ResolvedKernel> &kernels, const std::vector<
     }
 }
 
+Json loss_json(const std::optional<ExpectedLoss> &loss) {
+    return !loss ? Json()
+                 : Json{{"ratio", loss->ratio},
+                        {"worst_ratio", loss->worst_ratio},
+                        {"problems", loss->problems},
+                        {"elsewhere", loss->is_elsewhere}};
+}
+
 // The files are null where none were written.
-void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel> &kernels,
+void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel> &kernels, const Losses &losses,
                    const std::vector<int64_t> &cubins, const LibraryFiles *files) {
     if (options.json) {
         Json all = Json::array();
-        for (const ResolvedKernel &each : kernels) {
+        for (size_t index = 0; index < kernels.size(); index++) {
+            const ResolvedKernel &each = kernels[index];
             Json json = json_of(each.problem);
             json.update({{"target", target_name(each.target)},
                          {"step", name_of(kLadderSteps, each.step)},
-                         {"source", each.source}});
+                         {"source", each.source},
+                         {"expected_loss", loss_json(losses[index])}});
             if (is_cuda(each.target)) {
                 json["cubins"] = Json::array();
                 for (const int64_t capability : cubins) {
@@ -125,7 +160,7 @@ void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel
         }
         print_json(all);
     } else if (!options.quiet) {
-        print_tables(kernels, cubins);
+        print_tables(kernels, losses, cubins);
         if (files) {
             print("wrote {} and {}\n", files->library.string(), files->header.string());
         }
@@ -164,11 +199,12 @@ void build(BuildOptions &options) {
     const std::vector<int64_t> cubins = cubin_capabilities(options, targets);
     const std::optional<Database> database =
         options.untuned ? std::nullopt : options.db.open_read_only(options.quiet);
+    const KnownDatabases databases = options.untuned ? KnownDatabases() : known_databases(database);
     const std::vector<ResolvedKernel> resolved =
-        resolve(problems, targets, options.untuned ? KnownDatabases() : known_databases(database),
-                Steps::up_to_the_taken, machine);
+        resolve(problems, targets, databases, Steps::up_to_the_taken, machine);
+    const Losses losses = expected_losses(resolved, databases, machine);
     if (options.dry_run) {
-        print_kernels(options, resolved, cubins, nullptr);
+        print_kernels(options, resolved, losses, cubins, nullptr);
         return;
     }
     std::vector<LibraryKernel> kernels;
@@ -191,7 +227,7 @@ void build(BuildOptions &options) {
     if (!options.depfile.empty()) {
         write_depfile(options, files.library, database.has_value());
     }
-    print_kernels(options, resolved, cubins, &files);
+    print_kernels(options, resolved, losses, cubins, &files);
 }
 
 }  // namespace
@@ -201,7 +237,9 @@ void add_build_command(CLI::App &program, Run &run) {
         "build", "Write a library of kernels and its header, with the best schedules that the database knows");
     command.footer("A problem that was not tuned for this hardware and target gets the nearest\n"
                    "schedules that are known, else the heuristic's; the output says which, and\n"
-                   "'normforge db explain' why.\n\nExamples:\n"
+                   "'normforge db explain' why. The expected loss is how much longer than the best\n"
+                   "such schedules took on problems that were tuned, and on how many; a dash is\n"
+                   "where none was.\n\nExamples:\n"
                    "  normforge build --op layer_norm,rms_norm --hidden 1024,4096 --name norms \\\n"
                    "      --out build\n"
                    "  normforge build --op rms_norm --hidden 4096 --untuned --name norms --out . \\\n"

@@ -22,6 +22,7 @@ struct ExplainOptions {
         add_value(command, "FILE", "FILE", file, "The database; by default that of --db")
             ->excludes(command.get_option("--db"));
         add_flag(command, "--json", json, kJsonHelp);
+        add_flag(command, "--quiet", quiet, kQuietNoteHelp);
     }
 
     ProblemOptions problems;
@@ -30,6 +31,7 @@ struct ExplainOptions {
     DatabaseOption db;
     std::string file;
     bool json = false;
+    bool quiet = false;
 };
 
 // The first that can serve.
@@ -72,8 +74,9 @@ void print_kernel(const ResolvedKernel &kernel) {
 void explain(const ExplainOptions &options) {
     const std::vector<NormProblem> problems = options.problems.problems();
     const std::vector<Halide::Target> targets = options.targets.targets();
-    const std::optional<Database> database =
-        options.file.empty() ? options.db.open_read_only() : std::optional(Database::open_read_only(options.file));
+    const std::optional<Database> database = options.file.empty()
+                                                 ? options.db.open_read_only(options.quiet)
+                                                 : std::optional(Database::open_read_only(options.file));
     Json all = Json::array();
     for (const ResolvedKernel &kernel :
          resolve(problems, targets, known_databases(database), Steps::all, options.device.machine(targets))) {

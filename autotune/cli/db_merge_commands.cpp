@@ -20,6 +20,7 @@ struct MergeOptions {
     std::string out;
     std::vector<std::string> files;
     bool json = false;
+    bool quiet = false;
 };
 
 bool is_among(const std::string &path, const std::vector<std::string> &files) {
@@ -64,6 +65,9 @@ void merge(const MergeOptions &options) {
     if (options.json) {
         return print_json(decisions_json(decisions));
     }
+    if (options.quiet) {
+        return;
+    }
     for (const auto &[session, trials, selection] : decisions) {
         print("{}\n  {}, {}\n", to_text(session.problem), session.hardware_signature, session.target);
         for (const Choice &choice : selection.choices) {
@@ -78,11 +82,13 @@ struct PruneOptions {
     explicit PruneOptions(CLI::App &command) : file(command) {
         add_flag(command, "--dry-run", dry_run, "Only print what would be removed");
         add_flag(command, "--json", json, kJsonHelp);
+        add_quiet(command, quiet);
     }
 
     DatabaseFileOption file;
     bool dry_run = false;
     bool json = false;
+    bool quiet = false;
 };
 
 void prune(const PruneOptions &options) {
@@ -100,7 +106,7 @@ void prune(const PruneOptions &options) {
         if (options.json) {
             all.push_back(json_of(session.problem));
             all.back().update({{"uuid", session.uuid}, {"started", session.started}, {"reason", reason}});
-        } else {
+        } else if (!options.quiet) {
             print("{} of {}: {}\n", to_text(session.problem), session.started, reason);
         }
     }
@@ -109,7 +115,7 @@ void prune(const PruneOptions &options) {
     }
     if (options.json) {
         print_json(all);
-    } else {
+    } else if (!options.quiet) {
         print("{} {}\n", options.dry_run ? "would remove" : "removed", counted(std::ssize(ids), "session"));
     }
 }
@@ -126,6 +132,7 @@ void add_db_merge_command(CLI::App &db, Run &run) {
         ->required();
     command.add_option("FILE", options->files, "The databases to read")->type_name("FILE...")->required();
     add_flag(command, "--json", options->json, kJsonHelp);
+    add_quiet(command, options->quiet);
     command.footer("The order of the files does not matter, nor whether a session is in several.\n\n"
                    "Example:\n  normforge db merge all.db node1.db node2.db");
     command.callback([options, &run] { run = [options] { merge(*options); }; });

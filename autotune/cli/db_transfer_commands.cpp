@@ -59,11 +59,13 @@ struct ImportOptions {
         add_value(command, "JSON", "JSON", json, "What db export wrote")->required();
         db.emplace(command);
         add_flag(command, "--json", as_json, kJsonHelp);
+        add_quiet(command, quiet);
     }
 
     std::string json;
     std::optional<DatabaseOption> db;
     bool as_json = false;
+    bool quiet = false;
 };
 
 void import_database(const ImportOptions &options) {
@@ -74,7 +76,7 @@ void import_database(const ImportOptions &options) {
     if (options.as_json) {
         const Json counts = {{"sessions", evidence.size()}, {"changed", changed}};
         print_json(Json::array({counts}));
-    } else {
+    } else if (!options.quiet) {
         print("{}, {} of them new or more complete\n", counted(std::ssize(evidence), "session"), changed);
     }
 }

@@ -73,6 +73,7 @@ struct InspectOptions {
                 "for CUDA devices from compute capability 8.0 on, opencl OpenCL C; ranking is what the static "
                 "model makes of all schedules on a --device");
         add_value(command, "--cpu", "CPU", cpu, "The CPU of cycles, by default this machine's: " + cpu_names());
+        add_flag(command, "--quiet", quiet, kQuietNoteHelp);
     }
 
     ProblemOptions problem;
@@ -85,6 +86,7 @@ struct InspectOptions {
     bool untuned = false;
     std::string form = "knobs";
     std::string cpu;
+    bool quiet = false;
 };
 
 Halide::Target target_of(const InspectOptions &options, InspectForm form) {
@@ -117,7 +119,8 @@ Schedule schedule_of(const NormProblem &problem, const InspectOptions &options, 
         });
     }
     const int64_t rows = parse_count("--rows", options.rows);
-    const std::optional<Database> database = options.untuned ? std::nullopt : options.db.open_read_only();
+    const std::optional<Database> database =
+        options.untuned ? std::nullopt : options.db.open_read_only(options.quiet);
     const KnownDatabases databases = options.untuned ? KnownDatabases() : known_databases(database);
     const ResolvedKernel kernel = resolve({problem}, {target}, databases, Steps::up_to_the_taken, machine).front();
     return {variant_for(kernel, rows).spec, kernel.source};

@@ -48,6 +48,12 @@ CLI::Option *add_flag(CLI::App &command, const std::string &option, bool &value,
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
+CLI::Option *add_quiet(CLI::App &command, bool &quiet) {
+    const bool has_json = command.get_option_no_throw("--json") != nullptr;
+    return add_flag(command, "--quiet", quiet,
+                    std::string("Print nothing but errors") + (has_json ? " and what --json asks for" : ""));
+}
+
 ListOption::ListOption(CLI::App &command, const std::string &option, const std::string &type,
                        const std::string &help, const std::string &default_values)
     : option_(command.add_option(option, texts_, help)) {

@@ -40,6 +40,12 @@ CLI::Option *add_value(CLI::App &command, const std::string &option, const std::
 
 CLI::Option *add_flag(CLI::App &command, const std::string &option, bool &value, const std::string &help);
 
+// --quiet of a command that writes files. Where the command has a --json, that was added before, and still prints.
+CLI::Option *add_quiet(CLI::App &command, bool &quiet);
+
+// The help of --quiet of a command that prints results, which are not what it silences.
+inline constexpr const char *kQuietNoteHelp = "Do not tell that there is no database yet";
+
 // An option of several values, separated by commas or given by repeating it.
 class ListOption {
 public:
@@ -120,7 +126,7 @@ public:
 
     // Nothing, and a note on standard error unless quiet, where no --db is given and the default file does not
     // exist.
-    std::optional<Database> open_read_only(bool quiet = false) const;
+    std::optional<Database> open_read_only(bool quiet) const;
 
 private:
     std::string path_;

@@ -24,11 +24,13 @@ struct ReportOptions {
         add_flag(command, "--measure-copy", measure_copy,
                  "Measure what copies of as many bytes reach, and show it beside the results of this machine and "
                  "others of its kind");
+        add_quiet(command, quiet);
     }
 
     DatabaseFileOption file;
     std::string html;
     bool measure_copy = false;
+    bool quiet = false;
 };
 
 // Measured here for sessions of this machine and machines like it, each size once.
@@ -59,8 +61,10 @@ void report(const ReportOptions &options) {
     PendingFile out(options.html);
     out.write(report_page(embedded_report_page(), data));
     out.commit();
-    print("wrote {}: {}, {}\n", options.html, counted(std::ssize(data["best"]), "problem"),
-          counted(std::ssize(data["sessions"]), "session"));
+    if (!options.quiet) {
+        print("wrote {}: {}, {}\n", options.html, counted(std::ssize(data["best"]), "problem"),
+              counted(std::ssize(data["sessions"]), "session"));
+    }
 }
 
 }  // namespace

@@ -69,10 +69,12 @@ std::vector<Decision> decide(const Database &database, const std::vector<StoredS
     return ranked;
 }
 
-std::vector<Decision> best_decisions(const Database &database) {
+std::vector<Decision> best_decisions(const Database &database, const SessionFilter &is_wanted) {
     std::map<std::tuple<std::string, std::string, std::string>, std::vector<StoredSession>> groups;
     for (const StoredSession &session : database.sessions()) {
-        groups[{to_text(session.problem), session.hardware_signature, session.target}].push_back(session);
+        if (is_wanted(session)) {
+            groups[{to_text(session.problem), session.hardware_signature, session.target}].push_back(session);
+        }
     }
     std::vector<Decision> best;
     for (const auto &[key, sessions] : groups) {

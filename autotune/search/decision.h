@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "autotune/database/database.h"
@@ -26,7 +27,9 @@ bool are_of_one_key(const StoredSession &a, const StoredSession &b);
 std::vector<Decision> decide(const Database &database, const std::vector<StoredSession> &sessions);
 
 // The first decision for each problem, hardware and target that the database has one for, in the order of their
-// texts.
-std::vector<Decision> best_decisions(const Database &database);
+// texts, by the sessions that are wanted.
+using SessionFilter = std::function<bool(const StoredSession &)>;
+std::vector<Decision> best_decisions(
+    const Database &database, const SessionFilter &is_wanted = [](const StoredSession &) { return true; });
 
 }  // namespace normforge

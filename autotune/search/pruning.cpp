@@ -6,7 +6,10 @@
 #include <set>
 #include <utility>
 
+#include "autotune/search/any_kernel.h"
 #include "autotune/search/decision.h"
+#include "runtime/user_error.h"
+#include "schedules/target.h"
 
 namespace normforge {
 
@@ -15,6 +18,19 @@ namespace {
 bool is_superseded(const StoredSession &session, const StoredSession &by) {
     return are_of_one_key(session, by) && session.state == SessionState::done && session.ended < by.ended &&
            !(session.toolchain == by.toolchain && session.generator == by.generator);
+}
+
+// The schedules of an untuned library, which expected losses are told from; none for a target of another Halide.
+std::vector<std::string> untuned_knobs(const StoredSession &session) {
+    std::vector<std::string> knobs;
+    try {
+        for (const UntunedKernel &kernel : untuned_kernels(session.problem, kernel_target(session.target))) {
+            knobs.push_back(knobs_text(kernel.spec));
+        }
+    } catch (const UserError &) {
+        return {};
+    }
+    return knobs;
 }
 
 }  // namespace
@@ -44,6 +60,9 @@ Evidence deciding_evidence(Database &database) {
         std::set<std::pair<std::string, int64_t>> needed;
         for (const Choice &choice : selection.choices) {
             needed.emplace(choice.knobs, choice.rows);
+            for (const std::string &knobs : untuned_knobs(session)) {
+                needed.emplace(knobs, choice.rows);
+            }
         }
         SessionEvidence evidence = all.at(session.uuid);
         for (auto &[knobs, artifact] : evidence.artifacts) {

@@ -17,8 +17,8 @@ struct PrunableSession {
 // decide something stay, and those that are running, or were killed.
 std::vector<PrunableSession> prunable_sessions(const Database &database);
 
-// What it takes to decide as the database does, and nothing else: of the sessions that decide, the trials of the
-// schedules they chose and of the reference.
+// What it takes to decide as the database does, and little else: of the sessions that decide, the trials of the
+// schedules they chose, of the reference, and of those of an untuned library.
 Evidence deciding_evidence(Database &database);
 
 }  // namespace normforge
