@@ -17,6 +17,7 @@
 #include "generators/machine_code.h"
 #include "generators/memory_hints.h"
 #include "generators/narrow_stores.h"
+#include "generators/scratch_stores.h"
 #include "runtime/normforge.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -237,6 +238,7 @@ std::unique_ptr<llvm::Module> entry_module(llvm::LLVMContext &context, const Low
     if (kernel.arm) {
         compile_for(module, *kernel.arm);
     }
+    store_whole_scratch_vectors(module);
     inline_into_entry(module);
     if (!kernel.has_slices) {
         skip_idle_loops(*module.getFunction(symbol));

@@ -122,13 +122,15 @@ Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
         knobs.vector /= 2;
     }
     // More lanes hide the latency of the sums, fewer are merged sooner. Layer norm's merge is the longer one: with
-    // 32 lanes rather than 64, 384 values took 0.84 of the time and 1024 values 0.91 (Zen 4, AVX-512, in cache);
+    // 32 lanes rather than 64, 384 values took 0.84 of the time and 1024 values 0.91 (Zen 4, AVX-512, in cache),
+    // and with 16 rather than 32, blocks of 256 values 0.88 to 0.91 but a row by itself 1.02 to 1.05;
     // rms_norm and long rows gain from 64. Short rows want a few values in each. An accumulator of layer norm
     // takes three registers, forward and backward, and x86 below AVX-512 has 16: 4096 values took 0.67 us with 4
     // of them and 0.81 us with 8 (the same CPU, AVX2).
     const int64_t most_accumulators = is_layer_norm ? 4 : 8;
     const int64_t most_lanes = is_layer_norm && problem.hidden < 2048 ? 32 : 64;
-    const int64_t lanes = std::min(most_lanes, problem.hidden / 8);
+    const int64_t values_of_lane = has_pivots(problem) && problem.hidden < 384 ? 16 : 8;
+    const int64_t lanes = std::min(most_lanes, problem.hidden / values_of_lane);
     knobs.accumulators = static_cast<int>(std::clamp<int64_t>(
         static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(lanes, 1)))) / knobs.vector, 1,
         most_accumulators));
@@ -230,6 +232,10 @@ Knobs for_many_rows(const NormProblem &problem, const Halide::Target &target, Kn
         // With a residual 4 rows take 1.2 to 1.4 at 2048 and 4096 values, 2 rows 0.93 to 0.98.
         knobs.block = problem.residual == NF_NONE ? 4 : 2;
         knobs.weights = kShared;
+        if (problem.op == NF_LAYER_NORM && problem.residual == NF_NONE && problem.hidden <= kShortRow) {
+            knobs.block = 16;  // 0.82 to 0.92 of the time of 4
+            knobs.unroll = std::min(knobs.unroll, 2);
+        }
     }
     return knobs;
 }

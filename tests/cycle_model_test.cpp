@@ -59,6 +59,16 @@ TEST_P(CycleModel, GoesTheWayOfUsualRows) {
     }
 }
 
+// One branch leads around all rows of a block, and not one for each of them.
+TEST_P(CycleModel, PassesTheRareRowsOfABlockByAtOnce) {
+    KernelSpec spec = heuristic_spec("op=layer_norm,dtype=f32,hidden=4096", cpu.target);
+    spec.knobs.writing = kAscending;
+    spec.knobs.block = 8;
+    for (const LoopCycles &loop : simulate(spec, cpu.pipeline, spec.knobs.block).loops) {
+        EXPECT_NE(loop.trips, spec.knobs.block);
+    }
+}
+
 // Of one accumulator each sum waits for the one before: an FMA takes at least two cycles on all of these CPUs,
 // even where it is forwarded. With eight the same values take less.
 TEST_P(CycleModel, SeesTheChainOfASum) {

@@ -123,6 +123,13 @@ TEST_P(Emitted, LoopsContractToFmaWhereTheTargetHasIt) {
     }
 }
 
+// The sums of what is left of whole vectors stay in registers: part of a vector is stored in rows alone, by each
+// of the two writing loops.
+TEST(MaskedStores, AreOfRowsAlone) {
+    const std::string assembly = emit(heuristic_spec(NF_RMS_NORM, 1000, kAvx512), EmitForm::assembly);
+    EXPECT_EQ(count_of(assembly, "vmov[au]p[sd]\\s+%zmm\\d+, .*\\(.*\\) \\{%k"), 2u);
+}
+
 TEST_P(Emitted, VectorsAreAsWideAsTheTargets) {
     const Instructions code = instructions(emit(spec, EmitForm::assembly));
     EXPECT_EQ(count_matches(code, "%zmm") > 0, GetParam().target == kAvx512);
