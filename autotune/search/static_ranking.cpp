@@ -128,20 +128,16 @@ TuneReport rank_statically(const TuneRequest &request, const KnownCpu &cpu, Data
 
 TuneReport rank_statically(const TuneRequest &request, const GpuDevice &device, Database &database,
                            Progress &progress) {
-    require_rankable(request.problem);
     const Clock::time_point started = Clock::now();
     const std::vector<Trial> trials = estimated_trials(request, device, progress);
     return stored(request, hardware_of(device), trials, started, database);
 }
 
-void require_rankable(const NormProblem &problem) {
-    if (problem.pass != NF_FORWARD) {
-        throw UserError(to_text(problem) + " cannot be ranked by the static model, which is for forward passes");
-    }
-}
-
 void require_rankable(const NormProblem &problem, const Halide::Target &target, const KnownCpu &cpu) {
-    require_rankable(problem);
+    if (problem.pass != NF_FORWARD) {
+        throw UserError(to_text(problem) +
+                        " cannot be ranked by the static model of CPUs, which is for forward passes");
+    }
     const uint64_t missing = needed_cpu_features(target) & ~hardware_of(cpu).features;
     if (missing != 0) {
         throw UserError(fmt::format("target {} cannot be ranked for {}, which lacks {}; give one such as {}",
