@@ -91,8 +91,6 @@ constexpr BadLine kBadLines[] = {
      "--cpu: znver4 runs no kernels for cuda; give a --device"},
     {"StaticForAGpuOfNothing", "tune --op rms_norm --hidden 8 --portable yes --static --device h100 --db {}/t.db",
      1, "portable kernels are the CPU's"},
-    {"ResumeOnAGpu", "tune --op rms_norm --hidden 8 --target cuda --resume --db {}/t.db", 2,
-     "--target cuda excludes --resume and --budget"},
     {"LauncherOfAGpu", "tune --op rms_norm --hidden 8 --target cuda --launcher {exe}{args} --db {}/t.db", 2,
      "--launcher: GPUs are measured where normforge runs"},
     {"StaticWithBudget", "tune --op rms_norm --hidden 8 --static --cpu znver4 --budget 1s --db {}/t.db", 2,
