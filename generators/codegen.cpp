@@ -35,6 +35,7 @@
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 namespace normforge {
 
@@ -296,10 +297,15 @@ std::string generate_code(const LoweredKernel &kernel, const std::string &symbol
     return std::string(bitcode);
 }
 
-KernelCycles simulate_code(const LoweredKernel &kernel, const std::string &symbol, const CpuPipeline &cpu,
-                           int64_t rows_of_pass) {
+std::vector<KernelCycles> simulate_code(const LoweredKernel &kernel, const std::string &symbol,
+                                        const CpuPipeline &cpu, const std::vector<int64_t> &rows_of_pass,
+                                        const std::function<void(const std::string &object)> &compiled) {
     llvm::LLVMContext context;
-    return simulate_entry(*entry_module(context, kernel, symbol), symbol, cpu, rows_of_pass);
+    const std::unique_ptr<llvm::Module> module = entry_module(context, kernel, symbol);
+    if (compiled) {
+        compiled(machine_code(*llvm::CloneModule(*module), llvm::CodeGenFileType::ObjectFile));
+    }
+    return simulate_entry(*module, symbol, cpu, rows_of_pass);
 }
 
 std::string llvm_version() {

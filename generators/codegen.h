@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,10 +55,12 @@ struct LoweredKernel {
 enum class CodegenForm { object, assembly, bitcode };
 std::string generate_code(const LoweredKernel &kernel, const std::string &symbol, CodegenForm form);
 
-// What that code takes on a CPU, simulated. A pass of the loop over rows goes over `rows_of_pass` of them. Throws
-// UserError where LLVM has no model of the CPU, or of an instruction that is used.
-KernelCycles simulate_code(const LoweredKernel &kernel, const std::string &symbol, const CpuPipeline &cpu,
-                           int64_t rows_of_pass);
+// What that code takes on a CPU, simulated, for each of the numbers of rows that a pass of the loop over rows may
+// go over. `compiled`, unless it is empty, gets the object of generate_code() before. Throws UserError where LLVM
+// has no model of the CPU, or of an instruction that is used.
+std::vector<KernelCycles> simulate_code(const LoweredKernel &kernel, const std::string &symbol,
+                                        const CpuPipeline &cpu, const std::vector<int64_t> &rows_of_pass,
+                                        const std::function<void(const std::string &object)> &compiled);
 
 // The LLVM release that generate_code uses.
 std::string llvm_version();

@@ -100,12 +100,8 @@ private:
     std::map<const CodeLoop *, double> steady_;
 };
 
-}  // namespace
-
-KernelCycles simulate_entry(llvm::Module &module, const std::string &symbol, const CpuPipeline &cpu,
-                            int64_t rows_of_pass) {
-    const std::vector<CodePiece> path = usual_path(module, symbol);
-    const PipelineSimulator simulator(module.getTargetTriple(), cpu);
+KernelCycles cycles_of(const std::vector<CodePiece> &path, const PipelineSimulator &simulator,
+                       int64_t rows_of_pass) {
     Simulation simulation(simulator, rows_of_pass);
     KernelCycles result{};
     result.first_pass = simulation.cycles(path, 1);
@@ -115,6 +111,19 @@ KernelCycles simulate_entry(llvm::Module &module, const std::string &symbol, con
         if (piece.loop && !piece.loop->trips) {
             simulation.list_loops(piece.loop->body, 1, result.loops);
         }
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<KernelCycles> simulate_entry(llvm::Module &module, const std::string &symbol, const CpuPipeline &cpu,
+                                         const std::vector<int64_t> &rows_of_pass) {
+    const std::vector<CodePiece> path = usual_path(module, symbol);
+    const PipelineSimulator simulator(module.getTargetTriple(), cpu);
+    std::vector<KernelCycles> result;
+    for (const int64_t rows : rows_of_pass) {
+        result.push_back(cycles_of(path, simulator, rows));
     }
     return result;
 }

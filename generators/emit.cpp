@@ -71,8 +71,17 @@ std::string emit(const KernelSpec &spec, EmitForm form) {
 }
 
 KernelCycles simulate(const KernelSpec &spec, const CpuPipeline &cpu, int64_t rows) {
-    return simulate_code(lowered_kernel(spec), kernel_symbol(spec), cpu,
-                         std::min<int64_t>(rows, spec.knobs.block));
+    return compile_and_simulate(spec, cpu, {rows}, {}).front();
+}
+
+std::vector<KernelCycles> compile_and_simulate(const KernelSpec &spec, const CpuPipeline &cpu,
+                                               const std::vector<int64_t> &rows,
+                                               const std::function<void(const std::string &object)> &compiled) {
+    std::vector<int64_t> rows_of_pass;
+    for (const int64_t count : rows) {
+        rows_of_pass.push_back(std::min<int64_t>(count, spec.knobs.block));
+    }
+    return simulate_code(lowered_kernel(spec), kernel_symbol(spec), cpu, rows_of_pass, compiled);
 }
 
 }  // namespace normforge

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "Halide.h"
 #include "generators/simulated_cycles.h"
@@ -39,5 +41,11 @@ std::string emit(const KernelSpec &spec, EmitForm form);
 // What the code of emit() takes on a CPU of the target's architecture, simulated, when so many rows are at work.
 // Throws as emit() does, and UserError where LLVM has no model of the CPU or of an instruction that is used.
 KernelCycles simulate(const KernelSpec &spec, const CpuPipeline &cpu, int64_t rows);
+
+// The same for each number of rows, with emit()'s object, which `compiled` gets before anything is simulated: by
+// one compilation.
+std::vector<KernelCycles> compile_and_simulate(const KernelSpec &spec, const CpuPipeline &cpu,
+                                               const std::vector<int64_t> &rows,
+                                               const std::function<void(const std::string &object)> &compiled);
 
 }  // namespace normforge

@@ -6,8 +6,11 @@
 #include <string>
 #include <tuple>
 
+#include "runtime/cuda_slices.h"
+#include "runtime/gradient_sums.h"
 #include "runtime/user_error.h"
 #include "schedules/knobs.h"
+#include "schedules/schedule_gpu_sums.h"
 
 namespace normforge {
 
@@ -18,13 +21,12 @@ constexpr int kMostBlocks = 24;  // that every device has room for
 
 // Cycles, about as microbenchmarks of these devices have found them.
 constexpr double kMemoryLatency = 700;
+constexpr double kCacheLatency = 250;  // of the cache that all processors share
 constexpr double kSharedLatency = 30;
 constexpr double kShuffleLatency = 25;  // and the operations of a merge
 constexpr double kBarrierLatency = 40;
-constexpr double kValueCycles = 4;  // for each value of a thread, in each pass over them
-
-// The assembler takes about that many fewer than check() reckons with: the table in docs/cuda.md.
-constexpr int kSparedRegisters = 32;
+constexpr double kValueCycles = 4;    // for each value of a thread, in each pass over them
+constexpr double kTwoSumCycles = 28;  // of seven operations, one after the other
 
 // Warps that a processor runs at once without one waiting for another.
 constexpr double kSchedulers = 4;
@@ -38,8 +40,68 @@ constexpr GpuDevice kDevices[] = {
 };
 
 int reductions(const NormProblem &problem, const GpuKnobs &knobs) {
+    if (problem.pass == NF_BACKWARD) {
+        return problem.epsilon_place == NF_ON_DEVIATION ? 2 : 1;
+    }
     const bool quantises = problem.scale == NF_SCALE_PER_ROW;
     return (has_wide_range(problem) ? 1 : 0) + (knobs.sums == kTwoPass ? 2 : 1) + (quantises ? 1 : 0);
+}
+
+// Of the sums over rows, for a slice of them.
+int64_t partial_sums(const NormProblem &problem) {
+    return problem.pass == NF_BACKWARD ? gradient_values(problem) : 0;
+}
+
+double waves(const GpuDevice &device, int64_t blocks, int blocks_of_processor) {
+    return std::ceil(static_cast<double>(blocks) / (device.processors * blocks_of_processor));
+}
+
+// Of a row in a thread, where a processor has so many warps at a time, without the writing.
+double row_cycles(const NormProblem &problem, const GpuKnobs &knobs, double warps) {
+    const ThreadValues values = thread_values(problem, knobs);
+    const double merges =
+        5 * kShuffleLatency +
+        (knobs.warps > 1 ? kBarrierLatency + kSharedLatency + std::log2(knobs.warps) * kShuffleLatency : 0);
+    const int numbers = problem.pass == NF_BACKWARD ? 2 : 1;  // h and dy
+    const double held = values.chunks() * values.vector * numbers;
+    const double passes = reductions(problem, knobs) + 1;
+    const double computing = passes * held * kValueCycles * std::max(1.0, warps / kSchedulers);
+    // Where a row is not held, every pass waits for the memory, and where registers hold it, for nothing.
+    const double reads = knobs.place == kReadTwice ? passes : 1;
+    const double held_reads = knobs.place == kSharedMemory ? passes * kSharedLatency : 0;
+    const double sums = partial_sums(problem) > 0 ? kCacheLatency : 0;
+    return reads * kMemoryLatency + held_reads + sums + reductions(problem, knobs) * merges + computing;
+}
+
+// Backward's launch that adds up the partial sums.
+struct Adding {
+    int64_t bytes;
+    double seconds;
+};
+
+Adding adding(const GpuDevice &device, const NormProblem &problem, int64_t slices) {
+    const int64_t values = partial_sums(problem);
+    if (values == 0) {
+        return {};
+    }
+    const int64_t types = values / problem.hidden;
+    BlockNeeds needs{};
+    needs.threads = kSumValues * kSumParts;
+    needs.shared_bytes =
+        2 * types * needs.threads * static_cast<int64_t>(sizeof(float));  // sums, with their errors
+    needs.likely_registers = 32;
+    const int64_t blocks = (problem.hidden - 1) / kSumValues + 1;
+    const int64_t steps = (slices - 1) / kSumParts + 1;
+    const double added = static_cast<double>(types) * kTwoSumCycles;
+    const double cycles = static_cast<double>(steps) * (kMemoryLatency + added) + kBarrierLatency +
+                          kSumParts * (kSharedLatency + added) + kMemoryLatency;
+    Adding result{};
+    const size_t stored = element_size(problem.weight) + element_size(problem.bias);
+    result.bytes =
+        slices * values * static_cast<int64_t>(sizeof(float)) + problem.hidden * static_cast<int64_t>(stored);
+    result.seconds = std::max(static_cast<double>(result.bytes) / device.bandwidth,
+                              waves(device, blocks, blocks_of_processor(device, needs)) * cycles / device.clock);
+    return result;
 }
 
 }  // namespace
@@ -66,8 +128,7 @@ const GpuDevice &gpu_device(std::string_view name) {
 
 int blocks_of_processor(const GpuDevice &device, const BlockNeeds &needs) {
     int64_t blocks = std::min(kMostBlocks, device.threads / needs.threads);
-    blocks =
-        std::min<int64_t>(blocks, kRegistersOfProcessor / ((needs.registers - kSparedRegisters) * needs.threads));
+    blocks = std::min<int64_t>(blocks, kRegistersOfProcessor / (needs.likely_registers * needs.threads));
     if (needs.shared_bytes > 0) {
         blocks = std::min(blocks, device.shared_bytes / needs.shared_bytes);
     }
@@ -76,29 +137,24 @@ int blocks_of_processor(const GpuDevice &device, const BlockNeeds &needs) {
 
 GpuEstimate estimate(const GpuDevice &device, const NormProblem &problem, const GpuKnobs &knobs, int64_t rows) {
     const BlockNeeds needs = block_needs(problem, knobs);
-    const ThreadValues values = thread_values(problem, knobs);
     GpuEstimate estimate{};
     estimate.blocks_of_processor = blocks_of_processor(device, needs);
     estimate.occupancy = estimate.blocks_of_processor * needs.threads / static_cast<double>(device.threads);
-    const int64_t blocks = (rows - 1) / knobs.rows + 1;
+    const int64_t slices = problem.pass == NF_BACKWARD ? cuda_slices(problem, rows) : rows;
+    const int64_t rows_of_slice = (rows - 1) / slices + 1;
+    const int64_t blocks = (slices - 1) / knobs.rows + 1;
     const int64_t given = std::min<int64_t>(estimate.blocks_of_processor, (blocks - 1) / device.processors + 1);
-    estimate.waves = std::ceil(static_cast<double>(blocks) / (device.processors * estimate.blocks_of_processor));
+    estimate.waves = waves(device, blocks, estimate.blocks_of_processor);
 
-    const double merges =
-        5 * kShuffleLatency +
-        (knobs.warps > 1 ? kBarrierLatency + kSharedLatency + std::log2(knobs.warps) * kShuffleLatency : 0);
-    const double held = values.chunks() * values.vector;
-    const double passes = reductions(problem, knobs) + 1;
     const double warps = static_cast<double>(given * needs.threads) / kWarpThreads;
-    const double computing = passes * held * kValueCycles * std::max(1.0, warps / kSchedulers);
-    // Where a row is not held, every pass waits for the memory, and where registers hold it, for nothing.
-    const double reads = knobs.place == kReadTwice ? passes : 1;
-    const double held_reads = knobs.place == kSharedMemory ? passes * kSharedLatency : 0;
-    const double cycles =
-        (reads + 1) * kMemoryLatency + held_reads + reductions(problem, knobs) * merges + computing;
-    estimate.bytes = rows * needs.row_bytes;
-    estimate.moving = static_cast<double>(estimate.bytes) / device.bandwidth;
+    const double cycles = static_cast<double>(rows_of_slice) * row_cycles(problem, knobs, warps) + kMemoryLatency;
+    const int64_t bytes =
+        rows * needs.row_bytes + slices * partial_sums(problem) * static_cast<int64_t>(sizeof(float));
+    estimate.moving = static_cast<double>(bytes) / device.bandwidth;
     estimate.waiting = estimate.waves * cycles / device.clock;
+    const Adding sums = adding(device, problem, slices);
+    estimate.bytes = bytes + sums.bytes;
+    estimate.adding = sums.seconds;
     return estimate;
 }
 

@@ -37,15 +37,20 @@ int blocks_of_processor(const GpuDevice &device, const BlockNeeds &needs);
 // What a schedule should take, where nothing was measured: either all bytes at the memory's bandwidth, or all
 // blocks, as many at a time as the device holds, each as long as its reads, its reductions one after the other,
 // and its writes keep it waiting. To rank schedules by, no more.
+//
+// Of backward the same of each of its launches: blocks of the first one take the rows of their slices one after
+// the other. Its partial sums are written to memory once, and until then are in caches; the second launch, which
+// is the same for all schedules, reads them once.
 struct GpuEstimate {
     int blocks_of_processor;
     double occupancy;  // the part of a processor's threads that these blocks are
     double waves;      // of such blocks, one after the other
-    int64_t bytes;     // moved
-    double moving;     // seconds, of all bytes
-    double waiting;    // seconds, of all waves
+    int64_t bytes;     // moved by all launches
+    double moving;     // seconds, of the bytes of the launch for the rows
+    double waiting;    // seconds, of all its waves
+    double adding;     // seconds, of the launch that adds up the partial sums; 0 where there is none
 
-    double seconds() const { return std::max(moving, waiting); }
+    double seconds() const { return std::max(moving, waiting) + adding; }
 };
 GpuEstimate estimate(const GpuDevice &device, const NormProblem &problem, const GpuKnobs &knobs, int64_t rows);
 

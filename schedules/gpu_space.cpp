@@ -20,6 +20,9 @@ constexpr int64_t kMostSharedBytes = 99 << 10;
 constexpr int kMostHeldValues = 96;
 constexpr int kRegistersOfBlock = 65536;
 
+// Of forward passes, which the assembler takes fewer for than check() reckons with.
+constexpr int kSparedRegisters = 32;
+
 // Of 4 bytes, that warps leave to one another: the largest magnitudes of the row and of y, and moments. Gradients
 // have fewer.
 constexpr int kMostTotals = 6;
@@ -32,6 +35,12 @@ bool has_pivots(const NormProblem &problem) {
 int64_t held_bytes(const NormProblem &problem, const ThreadValues &values) {
     const int64_t of_h = values.are_sums ? static_cast<int64_t>(sizeof(float)) : bytes_of_h(problem);
     return of_h + static_cast<int64_t>(element_size(operand_type(problem, operand(OperandId::dy))));
+}
+
+// Of registers, in which a thread has the row as it is stored.
+int held_words(const NormProblem &problem, const ThreadValues &values, const GpuKnobs &knobs) {
+    const int64_t bytes = int64_t{values.vector} * values.chunks() * held_bytes(problem, values);
+    return knobs.place == kRegisters ? static_cast<int>(bytes / static_cast<int64_t>(sizeof(float))) : 0;
 }
 
 bool holds_pivots(const ThreadValues &values) {
@@ -75,6 +84,8 @@ BlockNeeds block_needs(const NormProblem &problem, const GpuKnobs &knobs) {
     const int held_numbers = problem.pass == NF_BACKWARD ? 2 : 1;  // h and dy
     needs.held_values = knobs.place == kRegisters ? held_numbers * static_cast<int>(held) : 0;
     needs.registers = std::min(255, 64 + 2 * needs.held_values);
+    needs.likely_registers =
+        problem.pass == NF_BACKWARD ? 64 + held_words(problem, values, knobs) : needs.registers - kSparedRegisters;
     if (knobs.warps > 1) {
         needs.shared_bytes = int64_t{values.threads} * kMostTotals * 4;
     }
@@ -84,9 +95,13 @@ BlockNeeds block_needs(const NormProblem &problem, const GpuKnobs &knobs) {
     for (const Operand &operand : kOperands) {
         const nf_dtype type = operand_type(problem, operand);
         if (operand.shape == OperandShape::rows && type != NF_NONE) {
-            const bool is_read_again = !is_written(problem, operand) && knobs.place == kReadTwice;
+            // dsum is of the gradients that are written, not of the sums.
+            const bool is_read_again =
+                !is_written(problem, operand) && operand.id != OperandId::dsum && knobs.place == kReadTwice;
             const auto bytes = static_cast<int64_t>(element_size(type)) * problem.hidden;
             needs.row_bytes += is_read_again ? 2 * bytes : bytes;
+        } else if (operand.shape == OperandShape::row_values) {
+            needs.row_bytes += static_cast<int64_t>(element_size(type));
         }
     }
     return needs;

@@ -13,9 +13,10 @@ namespace normforge {
 struct BlockNeeds {
     int threads;
     int64_t shared_bytes;
-    int held_values;    // of the row, that each thread holds in registers
-    int registers;      // of a thread, as reckoned with; the assembler may take others
-    int64_t row_bytes;  // moved for each row: read, as often as it is read, and written
+    int held_values;       // of the row, that each thread holds in registers
+    int registers;         // of a thread, as reckoned with; the assembler may take others
+    int likely_registers;  // about what it takes: the table in docs/cuda.md
+    int64_t row_bytes;  // moved for each row: read, as often as it is read, and written; without gradients' sums
 };
 BlockNeeds block_needs(const NormProblem &problem, const GpuKnobs &knobs);
 

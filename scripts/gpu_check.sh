@@ -5,14 +5,15 @@
 #                                                 FOLDER, about 6 MiB
 #   scripts/gpu_check.sh run FOLDER RESULTS       there: gpu_check.json and gpu_check.txt in RESULTS, in some minutes
 #
-# The second runs the accuracy gate on the device, times schedules of twelve problems beside a copy on the device and,
-# where Python has PyTorch with CUDA, PyTorch's norms of the same tensors. FOLDER holds a copy of this script.
+# The second runs the accuracy gate on the device, times schedules of 16 problems, four of them gradients, beside a copy
+# on the device and, where Python has PyTorch with CUDA, PyTorch's norms of the same tensors. FOLDER holds a copy of this
+# script.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
-    sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
 }
 

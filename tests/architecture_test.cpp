@@ -44,7 +44,7 @@ const std::vector<Rule> kRules = {
     {"autotune/search",
      {"runtime", "schedules", "generators", "autotune/base", "autotune/measure", "autotune/database",
       "autotune/model"},
-     kTools + R"(|Halide\.h)"},
+     kTools + R"(|Halide\.h|nlohmann/.*)"},
     {"autotune/report",
      {"runtime", "autotune/base", "autotune/database", "autotune/search"},
      kTools + "|nlohmann/.*"},

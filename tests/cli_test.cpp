@@ -235,6 +235,10 @@ TEST_F(CliTest, InspectRanksAGpusSchedules) {
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
     EXPECT_PRED_FORMAT2(IsSubstring, "place=shared_memory (heuristic)\n", outcome.output);
     EXPECT_PRED_FORMAT2(IsSubstring, "# by the static model of rtx4090 at 512 rows, not measured", outcome.output);
+    EXPECT_EQ(outcome.output.find("partial sums"), std::string::npos);
+    const Outcome backward = run(
+        "inspect --op rms_norm --pass backward --saved-statistics yes --hidden 4096 --emit ranking --device h200");
+    EXPECT_PRED_FORMAT2(IsSubstring, "us are for adding up partial sums of gradients\n", backward.output);
 }
 
 TEST_F(CliTest, BenchNeedsNoDatabase) {

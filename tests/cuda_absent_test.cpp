@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "autotune/search/device_tuning.h"
+#include "autotune/search/detect_gpu.h"
 #include "runtime/user_error.h"
 #include "tests/cuda_examples.h"
 

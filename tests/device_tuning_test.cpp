@@ -3,11 +3,16 @@
 #include "autotune/search/device_tuning.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <map>
 #include <memory>
 #include <string>
 
+#include "autotune/base/interruption.h"
+#include "autotune/search/detect_gpu.h"
+#include "autotune/search/loaded_gpu_kernel.h"
 #include "autotune/search/resolver.h"
 #include "schedules/gpu_space.h"
 #include "tests/serial_launch.h"
@@ -50,9 +55,11 @@ protected:
         return serial_kernels().at(cuda_stub().launches.back().symbol).knobs;
     }
 
-    TuneReport tuned() {
+    TuneReport tuned(const std::function<void(TuneRequest &)> &change = [](TuneRequest &) {}) {
         Progress progress(Progress::Mode::silent);
-        return tune({kProblem, kernel_target(kCudaTarget), rows_, Effort::exhaustive, 1}, database_, progress);
+        TuneRequest request{kProblem, kernel_target(kCudaTarget), rows_, Effort::exhaustive, 1};
+        change(request);
+        return tune(request, database_, progress);
     }
 
     std::map<std::string, Trial> trials_of(int64_t rows) const {
@@ -164,6 +171,96 @@ TEST_F(DeviceTuning, EndsWhereTheHeuristicsKernelIsWrong) {
     cuda_stub().run = nullptr;
     EXPECT_THROW(tuned(), std::runtime_error);
     EXPECT_EQ(database_.sessions().front().state, SessionState::aborted);
+}
+
+// Schedules are compiled by the child alone that holds them to the gate.
+TEST(GpuCode, IsTheSameByItsBytes) {
+    const NormProblem problem =
+        parse_problem("op=rms_norm,pass=backward,dtype=bf16,saved_statistics=yes,hidden=256");
+    const GpuCode compiled(problem, gpu_heuristic(problem));
+    const GpuCode code(problem, compiled.bytes());
+    EXPECT_EQ(code.bytes(), compiled.bytes());
+    const nf_cuda_entry &expected = *compiled.library().cuda_entries;
+    const nf_cuda_entry &own = *code.library().cuda_entries;
+    ASSERT_EQ(own.code_count, 2);
+    for (const auto &[a, b] : {std::pair{&own.codes[0], &expected.codes[0]},
+                               {&own.codes[1], &expected.codes[1]},
+                               {own.sums, expected.sums}}) {
+        EXPECT_STREQ(a->image, b->image);
+        EXPECT_STREQ(a->symbol, b->symbol);
+        ASSERT_EQ(a->parameter_count, b->parameter_count);
+        for (int64_t index = 0; index < a->parameter_count; index++) {
+            EXPECT_EQ(a->parameters[index].source, b->parameters[index].source);
+            EXPECT_EQ(a->parameters[index].operand, b->parameters[index].operand);
+        }
+        EXPECT_EQ(std::tuple(a->alignment, a->rows_of_block, a->threads_x, a->threads_y, a->shared_bytes),
+                  std::tuple(b->alignment, b->rows_of_block, b->threads_x, b->threads_y, b->shared_bytes));
+    }
+}
+
+// Of schedules whose code is another one's as well: each code is timed once.
+TEST_F(DeviceTuning, TimesEqualCodeOnce) {
+    tuned();
+    std::map<std::string, std::string> timed;  // the knobs of each code
+    size_t twins = 0;
+    for (const auto &[knobs, trial] : trials_of(1)) {
+        if (trial.samples.empty()) {
+            twins++;
+            EXPECT_PRED_FORMAT2(testing::IsSubstring, "timed as ", trial.message);
+        } else {
+            EXPECT_TRUE(timed.emplace(trial.code_hash, knobs).second || knobs == heuristic_) << knobs;
+        }
+    }
+    EXPECT_EQ(timed.size() + twins, trials_of(1).size());
+}
+
+// The least budget is for a first batch with the heuristic's schedule, which then stays.
+TEST_F(DeviceTuning, EndsWithItsBudget) {
+    const TuneReport report =
+        tuned([](TuneRequest &request) { request.deadline = std::chrono::steady_clock::now(); });
+    EXPECT_EQ(report.cut, "the budget was used up");
+    EXPECT_EQ(database_.sessions().front().state, SessionState::done);
+    EXPECT_EQ(database_.sessions().front().cut, report.cut);
+    ASSERT_EQ(report.selection.choices.size(), rows_.size());
+    EXPECT_EQ(trials_of(1).at(heuristic_).samples.size(), 3u);
+    EXPECT_LT(trials_of(1).size(), enumerate_gpu(kProblem).size());
+}
+
+// While the heuristic's schedule is timed for the second number of rows.
+TEST_F(DeviceTuning, GoesOnWhereItWasInterrupted) {
+    cuda_stub().milliseconds = [told = false]() mutable {
+        if (cuda_stub().launches.back().blocks > 1 && !told) {
+            told = true;
+            kill(getppid(), SIGTERM);
+        }
+        return 1.0f;
+    };
+    {
+        const InterruptionRequests interruptions;
+        EXPECT_THROW(tuned(), Interrupted);
+    }
+    ASSERT_EQ(database_.sessions().size(), 1u);
+    EXPECT_EQ(database_.sessions().front().state, SessionState::aborted);
+    const std::map<std::string, Trial> before[] = {trials_of(1), trials_of(300)};
+    EXPECT_FALSE(before[0].at(heuristic_).samples.empty());
+    EXPECT_EQ(before[1].at(heuristic_).samples.size(), 1u);
+    cuda_stub().milliseconds = [] { return 1.0f; };
+    {
+        const InterruptionRequests interruptions;  // none so far
+        tuned([](TuneRequest &request) { request.resume = true; });
+    }
+    ASSERT_EQ(database_.sessions().size(), 1u);
+    EXPECT_EQ(database_.sessions().front().state, SessionState::done);
+    EXPECT_EQ(trials_of(1).size(), enumerate_gpu(kProblem).size());
+    for (const int64_t rows : rows_) {
+        const std::map<std::string, Trial> after = trials_of(rows);
+        EXPECT_EQ(after.at(heuristic_).samples.size(), 21u);
+        for (const auto &[knobs, trial] : before[rows == 300]) {
+            EXPECT_EQ(after.at(knobs).compile_ms, trial.compile_ms) << "compiled again: " << knobs;
+            ASSERT_GE(after.at(knobs).samples.size(), trial.samples.size());
+            EXPECT_TRUE(std::equal(trial.samples.begin(), trial.samples.end(), after.at(knobs).samples.begin()));
+        }
+    }
 }
 
 TEST_F(DeviceTuning, SaysWhatTheDriverLacks) {

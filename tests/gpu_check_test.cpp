@@ -10,6 +10,7 @@
 #include "bench/gpu/check_kernels.h"
 #include "bench/gpu/time_kernels.h"
 #include "bench/gpu/timed_rows.h"
+#include "generators/cuda_codes.h"
 #include "schedules/gpu_space.h"
 #include "tests/serial_launch.h"
 
@@ -98,6 +99,33 @@ TEST_F(GpuCheck, TimesSchedulesBesideACopy) {
     for (const StubLaunch &launch : cuda_stub().launches) {
         EXPECT_EQ(launch.symbol, bundle[0].at("codes")[0].at("symbol"));
     }
+}
+
+// Both launches of each call, which has a workspace; the copy moves what rows must.
+TEST_F(GpuCheck, TimesGradientsBesideACopy) {
+    const NormProblem problem =
+        parse_problem("op=layer_norm,pass=backward,dtype=bf16,saved_statistics=yes,hidden=4096");
+    const json bundle = json::array({timed_form(problem, gpu_heuristic(problem), "heuristic")});
+    const std::string rows_symbol = bundle[0].at("codes")[0].at("symbol");
+    const std::string sums_symbol = bundle[0].at("sums")[0].at("symbol");
+    const std::vector<nf_cuda_parameter> parameters = cuda_sums(problem).front().parameters;
+    std::map<std::string, int> launches;
+    int without_workspace = 0;
+    cuda_stub().run = [&](const StubLaunch &launch) {
+        launches[launch.symbol]++;
+        for (size_t index = 0; launch.symbol == sums_symbol && index < parameters.size(); index++) {
+            const bool is_workspace = parameters[index].source == NF_CUDA_WORKSPACE;
+            without_workspace += is_workspace && *static_cast<void *const *>(launch.parameters[index]) == nullptr;
+        }
+    };
+    cuda_stub().copies_on_device = false;
+    const json timed = time_kernels(CudaDevice(), bundle);
+    EXPECT_EQ(timed.at("bytes"), timed_rows(problem) * (int64_t{4096} * 6 + 8));
+    EXPECT_EQ(timed.at("schedules")[0].at("copy_ratio"), 1.0);
+    EXPECT_EQ(launches.size(), 2u);
+    EXPECT_GT(launches[sums_symbol], 24);
+    EXPECT_EQ(launches[sums_symbol], launches[rows_symbol]);
+    EXPECT_EQ(without_workspace, 0);
 }
 
 }  // namespace

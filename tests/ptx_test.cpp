@@ -6,12 +6,14 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 #include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "generators/gpu_emit.h"
+#include "runtime/gradient_sums.h"
 #include "runtime/operands.h"
 #include "schedules/gpu_space.h"
 #include "schedules/schedule_gpu_sums.h"
@@ -160,6 +162,34 @@ TEST_P(GradientPtxTest, MovesWholeVectors) {
     const size_t barriers = count_of(ptx, R"(\bbar(rier)?\.)");
     EXPECT_EQ(barriers > 0, knobs.warps > 1);
     EXPECT_LE(barriers, 5u);
+}
+
+// For each row what the static model reckons with, and beside that what is in caches: the weight once or twice,
+// the statistics that every thread reads, and the sums that the row is added to. Each partial sum is read once,
+// and what they add up to written once.
+TEST_P(GradientPtxTest, MovesWhatTheModelReckonsWith) {
+    const NormProblem &problem = GetParam();
+    const GpuKnobs knobs = gpu_heuristic(problem);
+    const ThreadValues values = thread_values(problem, knobs);
+    const auto bytes = [](const std::string &ptx, const char *instruction) {
+        const std::vector<int> all = accesses(ptx, instruction);
+        return std::accumulate(all.begin(), all.end(), int64_t{0});
+    };
+    const auto weight_bytes = static_cast<int64_t>(element_size(problem.weight));
+    if (values.tail_vectors == 0) {  // else threads have more than the row
+        const std::string ptx = emit_cuda({problem, knobs}).ptx;
+        const int64_t statistics = problem.op == NF_LAYER_NORM ? 8 : 4;
+        const int64_t in_caches = (values.threads - 1) * statistics + 2 * gradient_values(problem) * 4;
+        const int64_t weights = values.threads * (bytes(ptx, "ld") + bytes(ptx, "st")) -
+                                block_needs(problem, knobs).row_bytes - in_caches;
+        EXPECT_GE(weights, problem.hidden * weight_bytes);
+        EXPECT_LE(weights, 2 * problem.hidden * weight_bytes);
+    }
+    if (has_gpu_sums(problem)) {
+        const std::string sums = emit_cuda_sums(problem).ptx;
+        EXPECT_EQ(bytes(sums, "ld") * problem.hidden, 4 * gradient_values(problem));
+        EXPECT_EQ(bytes(sums, "st"), weight_bytes + static_cast<int64_t>(element_size(problem.bias)));
+    }
 }
 
 class UnalignedPtxTest : public testing::TestWithParam<NormProblem> {};

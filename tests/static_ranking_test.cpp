@@ -5,13 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "autotune/database/sqlite.h"
-#include "autotune/model/simulate_all.h"
 #include "autotune/search/model_check.h"
 #include "autotune/search/resolver.h"
+#include "autotune/search/simulate_all.h"
 #include "runtime/user_error.h"
 #include "schedules/gpu_space.h"
 #include "schedules/space.h"
@@ -163,24 +167,50 @@ TEST(GpuHardware, IsAnotherForEachDevice) {
     EXPECT_EQ(signatures.size(), gpu_devices().size());
 }
 
-// A spec that cannot be simulated is that one's failure.
-TEST(SimulateAll, ComesInOrderWithFailures) {
+// A spec that cannot be simulated is that one's failure; each has the object of emit().
+TEST(SimulateAll, HasObjectsAndFailures) {
     const NormProblem problem = default_problem(NF_RMS_NORM, 64);
     const Halide::Target neon = kernel_target("arm-64-linux-neon");
     const Halide::Target sve = kernel_target("arm-64-linux-sve2-256");
     std::vector<KernelSpec> specs(5, {problem, heuristic(problem, neon), neon});
     specs[1] = {problem, heuristic(problem, sve), sve};
-    std::vector<SimulatedKernel> results;
-    simulate_all(specs, known_cpu("cortex-a72"), {1, 8}, [&](size_t index, const SimulatedKernel &result) {
-        EXPECT_EQ(index, results.size());
-        results.push_back(result);
+    std::vector<std::string> objects(2);
+    compile_all(std::vector<KernelSpec>{specs[0], specs[1]},
+                [&](size_t index, const CompiledKernel &kernel) { objects[index] = kernel.object; });
+    std::map<size_t, SimulatedKernel> results;
+    simulate_all(specs, known_cpu("cortex-a72"), {1, 8}, {}, [&](size_t index, const SimulatedKernel &result) {
+        EXPECT_TRUE(results.emplace(index, result).second);
     });
     ASSERT_EQ(results.size(), specs.size());
-    for (size_t index = 0; index < results.size(); index++) {
-        EXPECT_EQ(results[index].failure.empty(), index != 1) << results[index].failure;
-        EXPECT_EQ(results[index].cycles, index == 1 ? std::vector<double>() : results[0].cycles);
+    for (const auto &[index, result] : results) {
+        EXPECT_EQ(result.compiled.status, TrialStatus::ok) << result.compiled.message;
+        EXPECT_EQ(result.compiled.object, objects[index == 1]);
+        EXPECT_EQ(result.failure.empty(), index != 1) << result.failure;
+        EXPECT_EQ(result.cycles, index == 1 ? std::vector<double>() : results[0].cycles);
     }
     EXPECT_EQ(results[0].cycles.size(), 2u);
+}
+
+// What is compiled meanwhile would disturb it.
+TEST(SimulateAll, WaitsForWhoeverMeasures) {
+    const TemporaryFolder folder;
+    setenv("NORMFORGE_LOCK", (folder / "lock").c_str(), 1);
+    const NormProblem problem = default_problem(NF_RMS_NORM, 64);
+    const Halide::Target neon = kernel_target("arm-64-linux-neon");
+    auto lock = std::make_unique<MachineLock>(MachineLock::Use::timing);
+    int simulated = 0;
+    std::thread other([&] {
+        simulate_all({{problem, heuristic(problem, neon), neon}}, known_cpu("cortex-a72"), {1}, {},
+                     [&](size_t, const SimulatedKernel &) { simulated++; });
+    });
+    while (!lock->is_wanted()) {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(simulated, 0);
+    lock.reset();
+    other.join();
+    EXPECT_EQ(simulated, 1);
+    unsetenv("NORMFORGE_LOCK");
 }
 
 // Against times that are in the model's own order, and in the opposite one.
@@ -201,7 +231,7 @@ protected:
                 database_.begin_session({problem, detect_hardware(), current_toolchain(), GeneratorVersion(),
                                          target_name(target), to_text(specs[0].knobs), source},
                                         1, "quick");
-            simulate_all(specs, cpu, {1}, [&](size_t index, const SimulatedKernel &result) {
+            simulate_all(specs, cpu, {1}, {}, [&](size_t index, const SimulatedKernel &result) {
                 const double ratio =
                     std::exp((source == TimeSource::measured ? sign : -sign) * std::log(result.cycles.front()));
                 database_.add_trial(

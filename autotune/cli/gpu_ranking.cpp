@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include "autotune/cli/text_table.h"
-#include "autotune/search/static_ranking.h"
 
 namespace normforge {
 
 std::string gpu_ranking(const GpuDevice &device, const NormProblem &problem, int64_t rows) {
     constexpr double kMicroseconds = 1e6;
-    require_rankable(problem);
     const GpuKnobs usual = gpu_heuristic(problem);  // throws where there is none
     std::vector<std::vector<std::string>> table = {
         {"us", "moving us", "waiting us", "bytes", "blocks", "occupancy", "waves", "knobs"}};
@@ -22,7 +20,12 @@ std::string gpu_ranking(const GpuDevice &device, const NormProblem &problem, int
                          fmt::format("{:.0f} %", estimated.occupancy * 100), fmt::format("{}", estimated.waves),
                          to_text(knobs) + (knobs == usual ? " (heuristic)" : "")});
     }
-    return text_table(table) +
+    const double adding = estimate(device, problem, usual, rows).adding;  // whatever the schedule
+    const std::string sums =
+        adding > 0 ? fmt::format("# of each, {:.4g} us are for adding up partial sums of gradients\n",
+                                 adding * kMicroseconds)
+                   : "";
+    return text_table(table) + sums +
            fmt::format(
                "# by the static model of {} at {} row{}, not measured; blocks of a processor at once, waves of "
                "these on all processors\n",

@@ -10,7 +10,7 @@
 #include "autotune/cli/standard_streams.h"
 #include "autotune/database/database_path.h"
 #include "autotune/manifest/row_counts.h"
-#include "autotune/search/device_tuning.h"
+#include "autotune/search/detect_gpu.h"
 #include "schedules/gpu_knobs.h"
 #include "schedules/target.h"
 

@@ -138,8 +138,7 @@ void StaticTuning::run(const TuneCommand &request) const {
     const bool is_gpu = device_.is_given();
     for (const ProblemRows &each : request.problems) {
         if (is_gpu) {
-            gpu_heuristic(each.problem);
-            require_rankable(each.problem);
+            gpu_heuristic(each.problem);  // throws where there is none
         } else {
             require_rankable(each.problem, target, cpu());
         }

@@ -21,7 +21,7 @@
 #include "autotune/cli/time_budget.h"
 #include "autotune/cli/tune_results.h"
 #include "autotune/manifest/shard.h"
-#include "autotune/search/device_tuning.h"
+#include "autotune/search/detect_gpu.h"
 #include "autotune/search/resolver.h"
 #include "autotune/search/seeds.h"
 #include "autotune/search/tuner.h"
@@ -167,11 +167,6 @@ void tune_problems(const TuneOptions &options) {
     TuneRequest request{{}, options.target.target(), {}, effort, command.seed};
     request.resume = options.resume;
     const TimeBudget budget = parse_option("--budget", [&] { return TimeBudget(options.budget); });
-    for (const bool given : {options.resume, !options.budget.empty()}) {
-        if (given && is_cuda(request.target)) {
-            throw UsageError(fmt::format("--target {} excludes --resume and --budget", kCudaTarget));
-        }
-    }
     require_runnable(request.target);  // before a database is made
     if (options.if_missing) {
         problems = without_known(problems, request.target, options.db.path(), options.quiet);

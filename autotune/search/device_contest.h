@@ -7,21 +7,19 @@
 
 namespace normforge {
 
-// Schedules of a problem timed on a GPU beside the first of them.
+// Schedules of a problem timed on a GPU beside one of them.
 struct DeviceContest {
     NormProblem problem;
     int64_t rows;
-    std::vector<const GpuCode *> contenders;  // the reference first, which is timed beside itself too
+    const GpuCode *reference;
+    std::vector<const GpuCode *> contenders;  // of which the reference may be one as well
     int first_block;                          // samples are numbered from here
-    int blocks;                               // until there are so many
+    int blocks;
     uint64_t seed;
 };
 
-// Every block times each contender once, in a fresh random order and beside the reference, by the device's events,
-// in a child process, while no other process of normforge computes; and once a copy on the device that moves as
-// many bytes as a call, whose nanoseconds come into `copies`. A contender that brings the child down is out, and
-// the others go on in a new child. Throws std::runtime_error where the reference itself fails. It does not ask to
-// stop.
+// What run_contest() does, but by the device's events; where there is any contender, a copy on the device that
+// moves as many bytes as a call is timed as one more, whose nanoseconds come into `copies`.
 void run_device_contest(const DeviceContest &contest, const ContestObserver &observer,
                         std::vector<double> &copies);
 

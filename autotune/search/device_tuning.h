@@ -1,16 +1,8 @@
 #pragma once
 
-#include "autotune/search/ladder.h"
 #include "autotune/search/tuner.h"
 
 namespace normforge {
-
-// The machine's first GPU, asked for in a child process: a driver that was opened does not outlast a fork. Throws
-// UserError, with the runtime's words, where there is no driver, no GPU or too old a one of either.
-Hardware detect_gpu();
-
-// This machine with that GPU or, where there is none, the usual one.
-Machine this_machine();
 
 // What tune() does for a GPU, with that session: schedules in the order of the static model are compiled and held
 // to the accuracy gate on the device, each in a child process; those that pass are timed by the device's own

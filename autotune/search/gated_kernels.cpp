@@ -13,13 +13,14 @@ namespace {
 
 constexpr std::chrono::seconds kGateLimit{10};
 
-// The object, then the gate's error ratio, digest and failure.
-enum Message : size_t { kObject, kErrorRatio, kDigest, kFailure, kMessages };
+// The object and the GPU's code, then the gate's error ratio, digest and failure.
+enum Message : size_t { kObject, kGpuCode, kErrorRatio, kDigest, kFailure, kMessages };
 
 void compile_and_check(const KernelSpec &spec, const AccuracyGate &gate, const Emit &emit,
                        const ChildProcess::Send &send) {
     const std::string object = emit(spec);
     send(object);
+    send("");
     const LoadedKernel kernel(spec.problem, object, kernel_symbol(spec));
     const AccuracyGate::Result result = gate.check(kernel.kernel());
     send_result(result, send);
@@ -27,12 +28,13 @@ void compile_and_check(const KernelSpec &spec, const AccuracyGate &gate, const E
 
 GatedKernel gated_kernel(const AnyKernelSpec &spec, const ChildResult &result) {
     const CompiledKernel compiled = compiled_kernel(result);
-    GatedKernel kernel{compiled_trial(spec, compiled), compiled.object};
+    GatedKernel kernel{compiled_trial(spec, compiled), compiled.object, ""};
     Trial &trial = kernel.trial;
     if (compiled.status != TrialStatus::ok) {
         return kernel;
     }
     if (result.messages.size() == kMessages) {
+        kernel.gpu_code = result.messages[kGpuCode];
         trial.error_ratio = std::stod(result.messages[kErrorRatio]);
         trial.output_digest = output_digest(result.messages[kDigest], spec);
         trial.message = result.messages[kFailure];
@@ -66,7 +68,7 @@ void gate_kernels(const std::vector<AnyKernelSpec> &specs,
     bool begun = false;
     run({.jobs = specs.size(),
          .work = work,
-         .limits = {kCompileLimit, kGateLimit, kGateLimit, kGateLimit},
+         .limits = {kCompileLimit, kGateLimit, kGateLimit, kGateLimit, kGateLimit},
          .stop = [&] { return std::exchange(begun, true) && observer.stop(); },
          .tell = observer.tell,
          .memory = memory},

@@ -13,8 +13,9 @@ namespace normforge {
 
 // A schedule that was compiled and held to the accuracy gate.
 struct GatedKernel {
-    Trial trial;         // of no number of rows yet
-    std::string object;  // empty where it did not compile
+    Trial trial;           // of no number of rows yet
+    std::string object;    // or PTX; empty where it did not compile
+    std::string gpu_code;  // of a GPU: bytes() of its GpuCode
 };
 
 using Emit = std::function<std::string(const KernelSpec &)>;
@@ -25,8 +26,8 @@ struct GatedKernelsObserver {
     std::function<void(const GatedKernel &)> done;
 };
 
-// Compiles each spec and runs it through the gate by `work`, in a child process of its own: it sends the code, and
-// then send_result().
+// Compiles each spec and runs it through the gate by `work`, in a child process of its own: it sends the object
+// or PTX, the GPU's code or nothing, and then send_result().
 void gate_kernels(const std::vector<AnyKernelSpec> &specs,
                   const std::function<void(size_t index, const ChildProcess::Send &)> &work,
                   ChildProcess::Memory memory, const GatedKernelsObserver &observer);

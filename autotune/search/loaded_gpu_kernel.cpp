@@ -1,12 +1,29 @@
 #include "autotune/search/loaded_gpu_kernel.h"
 
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(nf_cuda_parameter, source, operand)
 
 namespace normforge {
 
+// But for machine code, which libraries alone have.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TableCudaCode, image, symbol, parameters, alignment, rows_of_block, threads_x,
+                                   threads_y, shared_bytes)
+
 GpuCode::GpuCode(const NormProblem &problem, const GpuKnobs &knobs)
-    : compiled_(cuda_codes(problem, knobs)), compiled_sums_(cuda_sums(problem)) {
+    : GpuCode(problem, std::pair(cuda_codes(problem, knobs), cuda_sums(problem))) {}
+
+GpuCode::GpuCode(const NormProblem &problem, const std::string &bytes)
+    : GpuCode(problem, nlohmann::json::parse(bytes).get<std::pair<Codes, Codes>>()) {}
+
+std::string GpuCode::bytes() const {
+    return nlohmann::json(std::pair(compiled_, compiled_sums_)).dump();
+}
+
+GpuCode::GpuCode(const NormProblem &problem, std::pair<Codes, Codes> compiled)
+    : compiled_(std::move(compiled.first)), compiled_sums_(std::move(compiled.second)) {
     for (const TableCudaCode &code : compiled_) {
         codes_.push_back(runtime_form(code));
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generators/cuda_codes.h"
@@ -11,8 +12,13 @@ namespace normforge {
 // All code of a GPU kernel, compiled, as the runtime's table has them.
 class GpuCode {
 public:
-    // Throws as emit_cuda does.
+    // Compiles it. Throws as emit_cuda does.
     GpuCode(const NormProblem &problem, const GpuKnobs &knobs);
+
+    // What another process has compiled, by its bytes().
+    GpuCode(const NormProblem &problem, const std::string &bytes);
+    std::string bytes() const;
+
     GpuCode(const GpuCode &) = delete;
     GpuCode &operator=(const GpuCode &) = delete;
 
@@ -22,7 +28,10 @@ public:
     const std::string &ptx() const { return compiled_.front().image; }
 
 private:
-    std::vector<TableCudaCode> compiled_, compiled_sums_;
+    using Codes = std::vector<TableCudaCode>;
+    GpuCode(const NormProblem &problem, std::pair<Codes, Codes> compiled);
+
+    Codes compiled_, compiled_sums_;
     std::vector<nf_cuda_code> codes_, sums_;
     nf_cuda_entry entry_{};
     nf_library library_{};

@@ -7,7 +7,7 @@
 
 #include "autotune/base/robust_stats.h"
 #include "autotune/model/rank_correlation.h"
-#include "autotune/model/simulate_all.h"
+#include "autotune/search/simulate_all.h"
 #include "runtime/user_error.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
@@ -92,7 +92,8 @@ std::vector<Group> measured_groups(const KnownDatabases &databases, const KnownC
 double correlation(const Group &group, const KnownCpu &cpu, Progress &progress) {
     std::vector<double> cycles;
     std::vector<double> ratios;
-    simulate_all(group.specs, cpu, {group.rows}, [&](size_t index, const SimulatedKernel &simulated) {
+    const auto tell = [&](const std::string &what) { progress.say(what); };
+    simulate_all(group.specs, cpu, {group.rows}, tell, [&](size_t index, const SimulatedKernel &simulated) {
         if (!simulated.cycles.empty()) {
             cycles.push_back(simulated.cycles.front());
             ratios.push_back(group.ratios[index]);

@@ -5,10 +5,10 @@
 #include <chrono>
 #include <limits>
 
-#include "autotune/model/simulate_all.h"
 #include "autotune/search/compiled_trial.h"
 #include "autotune/search/generator_version.h"
 #include "autotune/search/gpu_candidates.h"
+#include "autotune/search/simulate_all.h"
 #include "autotune/search/strategy.h"
 #include "runtime/user_error.h"
 #include "schedules/space.h"
@@ -21,47 +21,46 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Without rows and samples.
-std::vector<Trial> compiled_trials(const std::vector<AnyKernelSpec> &specs, Progress &progress) {
-    std::vector<Trial> trials(specs.size());
-    progress.stage("compiling", specs.size());
-    compile_all(specs, [&](size_t index, const CompiledKernel &compiled) {
-        Trial &trial = trials[index];
-        trial = compiled_trial(specs[index], compiled);
-        trial.error_ratio = std::numeric_limits<double>::quiet_NaN();
-        if (compiled.status == TrialStatus::ok) {
-            trial.output_digest = "unknown by " + arithmetic_text(specs[index]);
-        }
-        progress.advance();
-    });
-    return trials;
+Trial ungated_trial(const AnyKernelSpec &spec, const CompiledKernel &compiled) {
+    Trial trial = compiled_trial(spec, compiled);
+    trial.error_ratio = std::numeric_limits<double>::quiet_NaN();
+    if (compiled.status == TrialStatus::ok) {
+        trial.output_digest = "unknown by " + arithmetic_text(spec);
+    }
+    return trial;
 }
 
 // One for each spec and number of rows, the reference's first.
 std::vector<Trial> simulated_trials(const std::vector<KernelSpec> &specs, const KnownCpu &cpu,
                                     const std::vector<int64_t> &rows, Progress &progress) {
-    const std::vector<Trial> compiled = compiled_trials({specs.begin(), specs.end()}, progress);
+    std::vector<SimulatedKernel> kernels(specs.size());
+    progress.stage("compiling and simulating", specs.size());
+    simulate_all(
+        specs, cpu, rows, [&](const std::string &what) { progress.say(what); },
+        [&](size_t index, SimulatedKernel kernel) {
+            kernels[index] = std::move(kernel);
+            progress.advance();
+        });
+    const std::vector<double> &reference = kernels.front().cycles;
+    if (reference.empty()) {
+        throw UserError("the heuristic's kernel cannot be simulated: " + kernels.front().failure);
+    }
     std::vector<Trial> trials;
-    std::vector<double> reference;
-    progress.stage("simulating", specs.size());
-    simulate_all(specs, cpu, rows, [&](size_t index, const SimulatedKernel &simulated) {
-        if (index == 0) {
-            if (simulated.cycles.empty()) {
-                throw UserError("the heuristic's kernel cannot be simulated: " + simulated.failure);
-            }
-            reference = simulated.cycles;
+    for (size_t index = 0; index < specs.size(); index++) {
+        const SimulatedKernel &kernel = kernels[index];
+        Trial trial = ungated_trial(specs[index], kernel.compiled);
+        if (trial.status == TrialStatus::ok && kernel.cycles.empty()) {
+            trial.status = TrialStatus::compile_error;
+            trial.message = "not simulated: " + kernel.failure;
         }
         for (size_t place = 0; place < rows.size(); place++) {
-            Trial &trial = trials.emplace_back(compiled[index]);
             trial.rows = rows[place];
-            if (trial.status == TrialStatus::ok && simulated.cycles.empty()) {
-                trial.status = TrialStatus::compile_error;
-                trial.message = "not simulated: " + simulated.failure;
-            } else if (trial.status == TrialStatus::ok) {
-                trial.samples = {{0, static_cast<int>(index), 1, simulated.cycles[place], reference[place]}};
+            if (trial.status == TrialStatus::ok) {
+                trial.samples = {{0, static_cast<int>(index), 1, kernel.cycles[place], reference[place]}};
             }
+            trials.push_back(trial);
         }
-        progress.advance();
-    });
+    }
     return trials;
 }
 
@@ -79,7 +78,12 @@ std::vector<Trial> estimated_trials(const TuneRequest &request, const GpuDevice 
     for (const GpuKnobs &knobs : candidates) {
         specs.push_back(kernel_spec(request.problem, to_text(knobs), request.target));
     }
-    const std::vector<Trial> compiled = compiled_trials(specs, progress);
+    std::vector<Trial> compiled(specs.size());
+    progress.stage("compiling", specs.size());
+    compile_all(specs, [&](size_t index, const CompiledKernel &kernel) {
+        compiled[index] = ungated_trial(specs[index], kernel);
+        progress.advance();
+    });
     std::vector<Trial> trials;
     for (size_t index = 0; index < candidates.size(); index++) {
         for (int64_t rows : request.rows) {
@@ -128,20 +132,16 @@ TuneReport rank_statically(const TuneRequest &request, const KnownCpu &cpu, Data
 
 TuneReport rank_statically(const TuneRequest &request, const GpuDevice &device, Database &database,
                            Progress &progress) {
-    require_rankable(request.problem);
     const Clock::time_point started = Clock::now();
     const std::vector<Trial> trials = estimated_trials(request, device, progress);
     return stored(request, hardware_of(device), trials, started, database);
 }
 
-void require_rankable(const NormProblem &problem) {
-    if (problem.pass != NF_FORWARD) {
-        throw UserError(to_text(problem) + " cannot be ranked by the static model, which is for forward passes");
-    }
-}
-
 void require_rankable(const NormProblem &problem, const Halide::Target &target, const KnownCpu &cpu) {
-    require_rankable(problem);
+    if (problem.pass != NF_FORWARD) {
+        throw UserError(to_text(problem) +
+                        " cannot be ranked by the static model of CPUs, which is for forward passes");
+    }
     const uint64_t missing = needed_cpu_features(target) & ~hardware_of(cpu).features;
     if (missing != 0) {
         throw UserError(fmt::format("target {} cannot be ranked for {}, which lacks {}; give one such as {}",

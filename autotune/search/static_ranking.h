@@ -15,12 +15,11 @@ TuneReport rank_statically(const TuneRequest &request, const KnownCpu &cpu, Data
 
 // The same for a GPU, whose model looks at schedules and not at their code: they are compiled only to see that
 // they can be. One schedule is to serve all numbers of rows. Throws UserError for a problem that no GPU schedule
-// serves, and for backward passes.
+// serves.
 TuneReport rank_statically(const TuneRequest &request, const GpuDevice &device, Database &database,
                            Progress &progress);
 
-// Throw UserError for what cannot be ranked: the first one for any device, the second one for that CPU.
-void require_rankable(const NormProblem &problem);
+// Throws UserError for what cannot be ranked for that CPU.
 void require_rankable(const NormProblem &problem, const Halide::Target &target, const KnownCpu &cpu);
 
 }  // namespace normforge

@@ -5,31 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "autotune/base/progress.h"
-#include "autotune/database/database.h"
-#include "autotune/measure/contest.h"
 #include "autotune/measure/loaded_kernel.h"
+#include "autotune/search/session_trials.h"
 
 namespace normforge {
 
-// The trials of a session that runs, which are stored as they come, and the kernels to time them with.
-class TrialField {
+// A session's trials and the kernels to time them with on this CPU.
+class TrialField : public SessionTrials {
 public:
-    // Begins with what a resumed session has, if it is one.
-    TrialField(Database &database, int64_t session);
-
-    // By place, which never changes.
-    const std::vector<Trial> &trials() const { return trials_; }
-
-    static constexpr size_t kNone = SIZE_MAX;
-    size_t place_of(const std::string &knobs, int64_t rows) const;  // or kNone
-
-    // Stores the trial for those of the numbers of rows for which there is none of these knobs. Whoever has an
-    // earlier one's machine code says so.
-    void add(Trial trial, const std::vector<int64_t> &rows);
-
-    // The knobs of the trial that came first of those with the same machine code; empty for itself.
-    std::string twin(const Trial &trial) const;
+    using SessionTrials::SessionTrials;
 
     // The kernel of all trials of these knobs.
     void set_kernel(const std::string &knobs, std::unique_ptr<LoadedKernel> kernel);
@@ -45,14 +29,6 @@ public:
               Progress &progress);
 
 private:
-    void time_together(const std::vector<size_t> &places, const ContestObserver &common, Contest contest,
-                       Progress &progress);
-
-    Database &database_;
-    const int64_t session_;
-    std::vector<int64_t> ids_;
-    std::vector<Trial> trials_;
-    std::map<std::pair<std::string, int64_t>, size_t> places_;
     std::map<std::string, std::unique_ptr<LoadedKernel>> kernels_;
 };
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "autotune/measure/timing.h"
+#include "autotune/search/detect_gpu.h"
 #include "autotune/search/device_tuning.h"
 #include "autotune/search/generator_version.h"
 #include "autotune/search/tuning_run.h"

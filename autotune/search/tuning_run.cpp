@@ -91,18 +91,12 @@ private:
 
     void try_batch(const std::vector<Knobs> &batch) {
         const bool is_first = field_.trials().empty();
-        kernels_.try_schedules(batch, [&] { return clock_.is_over_for_search(); });
-        std::vector<size_t> places;
+        std::vector<std::string> schedules;
         for (const Knobs &knobs : batch) {
-            for (int64_t rows : request_.rows) {
-                const size_t place = field_.place_of(to_text(knobs), rows);
-                // The reference is timed against itself, whichever of equal kernels was there first.
-                if (place != TrialField::kNone &&
-                    (to_text(knobs) == reference_ || field_.twin(field_.trials()[place]).empty())) {
-                    places.push_back(place);
-                }
-            }
+            schedules.push_back(to_text(knobs));
         }
+        kernels_.try_schedules(schedules, [&] { return clock_.is_over_for_search(); });
+        const std::vector<size_t> places = field_.timed_places(schedules, request_.rows, reference_);
         // With the least budget there is something to decide by.
         time(places, kFirstBlocks, false,
              [&] { return is_first ? is_interrupted() : clock_.is_over_for_search(); });
@@ -178,7 +172,7 @@ private:
     Progress &progress_;
     const std::string reference_;
     TrialField field_;
-    SessionKernels kernels_;
+    CpuSessionKernels kernels_;
     SessionClock clock_;
     std::vector<TimingOperands> operands_;
 };

@@ -1,5 +1,7 @@
 #include "bench/gpu/bundle_form.h"
 
+#include "generators/cuda_codes.h"
+
 namespace normforge {
 
 using nlohmann::json;
@@ -37,6 +39,15 @@ json bundle_form(const TableCudaEntry &entry) {
             {"source", entry.source},
             {"codes", codes},
             {"sums", sums}};
+}
+
+json timed_form(const NormProblem &problem, const GpuKnobs &knobs, const std::string &source) {
+    return bundle_form({problem,
+                        kCudaTarget,
+                        to_text(knobs),
+                        source,
+                        {cuda_code({problem, knobs, GpuAlignment::vector})},
+                        cuda_sums(problem)});
 }
 
 }  // namespace normforge

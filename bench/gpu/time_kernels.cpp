@@ -38,8 +38,12 @@ std::vector<std::byte> pattern(nf_dtype type, size_t values) {
 // A call of many rows without gaps, whose operands lie one behind the other.
 class TimedCall {
 public:
-    TimedCall(const CudaDevice &device, const NormProblem &problem) {
+    TimedCall(const CudaDevice &device, const nf_cuda_kernel &kernel, const NormProblem &problem) {
         arguments_.rows = timed_rows(problem);
+        const int64_t workspace_bytes = nf_cuda_workspace_bytes(&kernel, arguments_.rows, arguments_.groups);
+        memory_.push_back(
+            std::make_unique<DeviceMemory>(device, static_cast<size_t>(workspace_bytes) + kAlignment));
+        arguments_.workspace = memory_.back()->data();
         arguments_.epsilon = 1e-5f;
         arguments_.scale = 0.05f;
         for (const Operand &operand : kOperands) {
@@ -90,6 +94,7 @@ public:
         }
     }
 
+    const nf_cuda_kernel &kernel() const { return *loaded_.kernel(); }
     const NormProblem &problem() const { return loaded_.problem(); }
     double time() const { return median(seconds); }
 
@@ -166,7 +171,7 @@ json time_kernels(const CudaDevice &device, const json &kernels) {
         contenders.push_back(std::make_unique<Contender>(kernel));
     }
     const NormProblem problem = contenders.front()->problem();
-    const TimedCall call(device, problem);
+    const TimedCall call(device, contenders.front()->kernel(), problem);
     const int64_t bytes = call.arguments().rows * row_bytes(problem);
     const Copy copy(device, bytes);
     for (const auto &contender : contenders) {

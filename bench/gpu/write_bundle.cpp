@@ -12,7 +12,6 @@
 #include "bench/gpu/bundle_form.h"
 #include "bench/gpu/timed_rows.h"
 #include "bench/gpu/unusual_problems.h"
-#include "generators/cuda_codes.h"
 #include "nlohmann/json.hpp"
 #include "schedules/gpu_model.h"
 
@@ -41,12 +40,22 @@ constexpr const char *kChecked[] = {
 };
 
 constexpr const char *kTimed[] = {
-    "op=rms_norm,dtype=f32,hidden=128",     "op=rms_norm,dtype=f16,hidden=128",
-    "op=rms_norm,dtype=bf16,hidden=128",    "op=rms_norm,dtype=f32,hidden=1024",
-    "op=rms_norm,dtype=f16,hidden=1024",    "op=rms_norm,dtype=bf16,hidden=4096",
-    "op=rms_norm,dtype=f32,hidden=8192",    "op=rms_norm,dtype=bf16,hidden=4096,residual=bf16,sum=bf16",
-    "op=layer_norm,dtype=f32,hidden=1024",  "op=layer_norm,dtype=f16,hidden=4096",
-    "op=layer_norm,dtype=bf16,hidden=8192", "op=layer_norm,dtype=f32,hidden=16384",
+    "op=rms_norm,dtype=f32,hidden=128",
+    "op=rms_norm,dtype=f16,hidden=128",
+    "op=rms_norm,dtype=bf16,hidden=128",
+    "op=rms_norm,dtype=f32,hidden=1024",
+    "op=rms_norm,dtype=f16,hidden=1024",
+    "op=rms_norm,dtype=bf16,hidden=4096",
+    "op=rms_norm,dtype=f32,hidden=8192",
+    "op=rms_norm,dtype=bf16,hidden=4096,residual=bf16,sum=bf16",
+    "op=layer_norm,dtype=f32,hidden=1024",
+    "op=layer_norm,dtype=f16,hidden=4096",
+    "op=layer_norm,dtype=bf16,hidden=8192",
+    "op=layer_norm,dtype=f32,hidden=16384",
+    "op=layer_norm,pass=backward,dtype=f32,saved_statistics=yes,hidden=4096",
+    "op=layer_norm,pass=backward,dtype=bf16,saved_statistics=yes,hidden=4096",
+    "op=rms_norm,pass=backward,dtype=f32,saved_statistics=yes,hidden=4096",
+    "op=rms_norm,pass=backward,dtype=bf16,saved_statistics=yes,hidden=4096",
 };
 
 // Beside the heuristic's. They are ranked for one device; those that others prefer are among them.
@@ -57,20 +66,14 @@ json checked_kernel(const NormProblem &problem) {
     return bundle_form(cuda_entries({{problem, gpu_heuristic(problem), "heuristic"}}).front());
 }
 
-// Operands that are timed are aligned, so the code for vectors is enough.
-json timed_kernel(const NormProblem &problem, const GpuKnobs &knobs, const std::string &source) {
-    return bundle_form(
-        {problem, kCudaTarget, to_text(knobs), source, {cuda_code({problem, knobs, GpuAlignment::vector})}});
-}
-
 json timed_kernels(const NormProblem &problem) {
     json kernels = json::array();
     const GpuKnobs usual = gpu_heuristic(problem);
-    kernels.push_back(timed_kernel(problem, usual, "heuristic"));
+    kernels.push_back(timed_form(problem, usual, "heuristic"));
     std::vector<GpuKnobs> ranked = ranked_schedules(gpu_device(kRankedFor), problem, timed_rows(problem));
     std::erase(ranked, usual);
     for (size_t index = 0; index < ranked.size() && index < kSchedules; index++) {
-        kernels.push_back(timed_kernel(problem, ranked[index], "ranked"));
+        kernels.push_back(timed_form(problem, ranked[index], "ranked"));
     }
     return kernels;
 }
