@@ -60,7 +60,8 @@ TEST_P(CycleModel, GoesTheWayOfUsualRows) {
 }
 
 // One branch leads around all rows of a block, and not one for each of them.
-TEST_P(CycleModel, PassesTheRareRowsOfABlockByAtOnce) {
+TEST(RareRows, OfABlockArePassedByAtOnce) {
+    const KnownCpu &cpu = known_cpu("znver4");
     KernelSpec spec = heuristic_spec("op=layer_norm,dtype=f32,hidden=4096", cpu.target);
     spec.knobs.writing = kAscending;
     spec.knobs.block = 8;

