@@ -136,8 +136,13 @@ Json loss_json(const std::optional<ExpectedLoss> &loss) {
 }
 
 // The files are null where none were written.
-void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel> &kernels, const Losses &losses,
-                   const std::vector<int64_t> &cubins, const LibraryFiles *files) {
+void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel> &kernels,
+                   const KnownDatabases &databases, const Machine &machine, const std::vector<int64_t> &cubins,
+                   const LibraryFiles *files) {
+    if (options.quiet && !options.json) {
+        return;
+    }
+    const Losses losses = expected_losses(kernels, databases, machine);
     if (options.json) {
         Json all = Json::array();
         for (size_t index = 0; index < kernels.size(); index++) {
@@ -159,7 +164,7 @@ void print_kernels(const BuildOptions &options, const std::vector<ResolvedKernel
             all.push_back(json);
         }
         print_json(all);
-    } else if (!options.quiet) {
+    } else {
         print_tables(kernels, losses, cubins);
         if (files) {
             print("wrote {} and {}\n", files->library.string(), files->header.string());
@@ -202,9 +207,8 @@ void build(BuildOptions &options) {
     const KnownDatabases databases = options.untuned ? KnownDatabases() : known_databases(database);
     const std::vector<ResolvedKernel> resolved =
         resolve(problems, targets, databases, Steps::up_to_the_taken, machine);
-    const Losses losses = expected_losses(resolved, databases, machine);
     if (options.dry_run) {
-        print_kernels(options, resolved, losses, cubins, nullptr);
+        print_kernels(options, resolved, databases, machine, cubins, nullptr);
         return;
     }
     std::vector<LibraryKernel> kernels;
@@ -227,7 +231,7 @@ void build(BuildOptions &options) {
     if (!options.depfile.empty()) {
         write_depfile(options, files.library, database.has_value());
     }
-    print_kernels(options, resolved, losses, cubins, &files);
+    print_kernels(options, resolved, databases, machine, cubins, &files);
 }
 
 }  // namespace
