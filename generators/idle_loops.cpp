@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "generators/loop_bypass.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -15,16 +16,6 @@
 namespace normforge {
 
 namespace {
-
-bool is_used_outside(const llvm::Loop &loop) {
-    return std::ranges::any_of(loop.blocks(), [&](const llvm::BasicBlock *block) {
-        return std::ranges::any_of(*block, [&](const llvm::Instruction &instruction) {
-            return std::ranges::any_of(instruction.users(), [&](const llvm::User *user) {
-                return !loop.contains(llvm::cast<llvm::Instruction>(user));
-            });
-        });
-    });
-}
 
 // A condition, and what it is where the loop is idle.
 struct Idleness {
@@ -81,12 +72,10 @@ void skip_idle_loops(llvm::Function &function) {
         llvm::simplifyLoop(loop, &dominators, &loops, nullptr, nullptr, nullptr, false);
     }
     for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
-        llvm::BasicBlock *exit = loop->getUniqueExitBlock();
-        if (!loop->getLoopPreheader() || !exit || !exit->phis().empty() || is_used_outside(*loop)) {
-            continue;
-        }
-        if (const std::optional<Idleness> idle = idleness(*loop)) {
+        const std::optional<Idleness> idle = can_be_bypassed(*loop) ? idleness(*loop) : std::nullopt;
+        if (idle) {
             llvm::BasicBlock *before = loop->getLoopPreheader();
+            llvm::BasicBlock *exit = loop->getUniqueExitBlock();
             llvm::BasicBlock *entering = llvm::SplitBlock(before, before->getTerminator(), &dominators, &loops);
             llvm::Instruction *jump = before->getTerminator();
             llvm::IRBuilder<>(jump).CreateCondBr(idle->condition, idle->then ? exit : entering,

@@ -1,8 +1,8 @@
 #include "generators/loop_choices.h"
 
-#include <algorithm>
 #include <vector>
 
+#include "generators/loop_bypass.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Dominators.h"
@@ -22,27 +22,18 @@ struct Choices {
     std::vector<llvm::SelectInst *> selects;
 };
 
-bool is_used_outside(const llvm::Instruction &instruction, const llvm::Loop &loop) {
-    return std::ranges::any_of(instruction.users(), [&](const llvm::User *user) {
-        return !loop.contains(llvm::cast<llvm::Instruction>(user));
-    });
-}
-
 // A condition as one truth value, or null if lanes have their own.
 llvm::Value *of_all_lanes(llvm::Value *condition) {
     return condition->getType()->isVectorTy() ? llvm::getSplatValue(condition) : condition;
 }
 
 Choices choices_of(const llvm::Loop &loop) {
-    if (!loop.isInnermost() || !loop.getLoopPreheader() || !loop.getUniqueExitBlock()) {
+    if (!loop.isInnermost() || !can_be_bypassed(loop)) {
         return {};
     }
     Choices choices;
     for (llvm::BasicBlock *block : loop.blocks()) {
         for (llvm::Instruction &instruction : *block) {
-            if (is_used_outside(instruction, loop)) {
-                return {};
-            }
             auto *select = llvm::dyn_cast<llvm::SelectInst>(&instruction);
             llvm::Value *condition =
                 select && select->getType()->isVectorTy() ? of_all_lanes(select->getCondition()) : nullptr;

@@ -13,14 +13,13 @@ namespace normforge {
 namespace {
 
 // Whether all of the vector lies in one piece of the function's memory.
-bool is_in_scratch(const llvm::Value *address, const llvm::Type *vector, const llvm::DataLayout &layout) {
+bool is_in_scratch(const llvm::Value *address, llvm::Type *vector, const llvm::DataLayout &layout) {
     llvm::APInt offset(64, 0);
     const auto *scratch = llvm::dyn_cast<llvm::AllocaInst>(
         address->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true));
     const auto bytes = scratch ? scratch->getAllocationSize(layout) : std::nullopt;
     return bytes && !bytes->isScalable() && offset.getSExtValue() >= 0 &&
-           offset.getZExtValue() + layout.getTypeStoreSize(const_cast<llvm::Type *>(vector)).getFixedValue() <=
-               bytes->getFixedValue();
+           offset.getZExtValue() + layout.getTypeStoreSize(vector).getFixedValue() <= bytes->getFixedValue();
 }
 
 }  // namespace
