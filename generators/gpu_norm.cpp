@@ -34,7 +34,7 @@ public:
 private:
     Expr y(const Expr &h, const RowStatistics &row, const Expr &i) const {
         Expr value = row.scale.defined() ? h * row.scale : h;
-        Expr distance = row.centre.defined() ? (value - row.centre) - row.centre_error : value;
+        Expr distance = formulas_.distance(value, row.centre, row.centre_error);
         return formulas_.with_affine(formulas_.normalised(distance, row.rstd), i);
     }
 

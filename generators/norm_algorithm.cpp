@@ -184,7 +184,9 @@ private:
             return select(square >= Expr(kLargestSquare), huge, is_tiny, tiny, other);
         };
         row.scale = rare.value("scale", 1.0f, by_size(0x1p-64f, 0x1p64f, 1.0f));
-        row.is_plain = rare.all_usual();
+        if (!has_mean) {
+            row.is_plain = rare.all_usual();  // else the mean decides as well
+        }
         row.rstd_scale = rare.value("rstd_scale", Expr(1.0), by_size(Expr(0x1p64), Expr(0x1p-64), Expr(1.0)));
     }
 
@@ -192,14 +194,14 @@ private:
     Func normalised(const RowStatistics &row) {
         Expr value = values_.h()(i_, r_);
         Expr scaled = row.scale.defined() ? value * row.scale(r_) : value;
-        Expr distance = scaled;
+        Expr centre, centre_error;
         Expr plain = value;
         if (row.mean.defined()) {
-            // The mean's f32 rounding is kept apart and taken off too, so a row of large mean and tiny spread
-            // keeps its digits, and a row of equal values gives exactly zero.
-            distance = (scaled - row.centre(r_)) - row.centre_error(r_);
-            plain = value - row.centre(r_);
+            centre = row.centre(r_);
+            centre_error = row.centre_error(r_);
+            plain = value - centre;
         }
+        Expr distance = formulas_.distance(scaled, centre, centre_error);
         const bool is_looped = row_.hidden > knobs_.vector * knobs_.unroll;
         if (row.is_plain.defined() && is_looped) {
             distance = select_any(row.is_plain, plain, distance);

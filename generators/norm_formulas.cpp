@@ -10,6 +10,12 @@ Expr NormFormulas::denominator(const Expr &mean_square, const Expr &epsilon) con
     return problem_.epsilon_place == NF_IN_ROOT ? sqrt(mean_square + epsilon) : sqrt(mean_square) + epsilon;
 }
 
+Expr NormFormulas::distance(const Expr &value, const Expr &centre, const Expr &centre_error) {
+    // The mean's f32 rounding is kept apart and taken off too, so a row of large mean and tiny spread keeps its
+    // digits, and a row of equal values gives exactly zero.
+    return centre.defined() ? (value - centre) - centre_error : value;
+}
+
 Expr NormFormulas::normalised(const Expr &distance, const Expr &rstd) const {
     return values_.rounded(distance * rstd, problem_.normalised);
 }

@@ -12,7 +12,12 @@ public:
     // What a value's distance from the mean is divided by, in the type of mean_square.
     Halide::Expr denominator(const Halide::Expr &mean_square, const Halide::Expr &epsilon) const;
 
-    // A distance from the mean, of rms_norm a value, times the row's rstd. Rounded as the problem asks.
+    // A value's distance from a mean of centre + centre_error; the value itself where they are undefined, as for
+    // rms_norm.
+    static Halide::Expr distance(const Halide::Expr &value, const Halide::Expr &centre,
+                                 const Halide::Expr &centre_error);
+
+    // A distance times the row's rstd. Rounded as the problem asks.
     Halide::Expr normalised(const Halide::Expr &distance, const Halide::Expr &rstd) const;
 
     // Value i of y before it is quantised.
