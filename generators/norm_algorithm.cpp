@@ -190,7 +190,8 @@ private:
         row.rstd_scale = rare.value("rstd_scale", Expr(1.0), by_size(Expr(0x1p64), Expr(0x1p-64), Expr(1.0)));
     }
 
-    // Most rows are plain ones. The LLVM stage makes a loop of its own for these, of rows of several steps.
+    // Most rows are plain ones. The LLVM stage makes a loop of its own for these, of rows of two whole steps and
+    // more: with less, layer_norm of 72 to 112 values takes 1.05 to 1.2 of the time with it (Zen 4).
     Func normalised(const RowStatistics &row) {
         Expr value = values_.h()(i_, r_);
         Expr scaled = row.scale.defined() ? value * row.scale(r_) : value;
@@ -202,7 +203,7 @@ private:
             plain = value - centre;
         }
         Expr distance = formulas_.distance(scaled, centre, centre_error);
-        const bool is_looped = row_.hidden > knobs_.vector * knobs_.unroll;
+        const bool is_looped = row_.hidden >= 2 * knobs_.vector * knobs_.unroll;
         if (row.is_plain.defined() && is_looped) {
             distance = select_any(row.is_plain, plain, distance);
         }
