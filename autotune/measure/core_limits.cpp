@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 
 #include "runtime/operands.h"
 
@@ -9,22 +10,26 @@ namespace normforge {
 
 namespace {
 
-using Vector [[gnu::vector_size(64)]] = uint64_t;  // on most CPUs several registers
+// One register each: GCC takes a wider vector to pieces of 8 bytes, and spills them.
+using Vector16 [[gnu::vector_size(16)]] = uint64_t;
+using Vector32 [[gnu::vector_size(32)]] = uint64_t;
+using Vector64 [[gnu::vector_size(64)]] = uint64_t;
 
-// A first cache holds them beside what else is in use.
-constexpr int kVectors = 256;
+constexpr int kBytes = 16 << 10;  // a first cache holds them beside what else is in use
 constexpr int kPasses = 100;
 constexpr int kTakes = 40;  // the fastest counts: most are undisturbed
-constexpr double kMovedBytes = double{kPasses} * kVectors * sizeof(Vector);
 
-// The compiler may neither foresee the vectors nor leave a pass out.
-inline void touch(Vector *vectors) {
-    asm volatile("" : : "r"(vectors) : "memory");
+// The compiler may neither foresee the bytes nor leave a pass out.
+inline void touch(void *bytes) {
+    asm volatile("" : : "r"(bytes) : "memory");
 }
 
 // Eight sums, so that none waits for another.
-[[gnu::always_inline]] inline void load_all(Vector *vectors) {
+template <typename Vector>
+[[gnu::always_inline]] inline void load_all(void *bytes) {
+    constexpr int kVectors = kBytes / sizeof(Vector);
     constexpr int kSums = 8;
+    auto *vectors = static_cast<Vector *>(bytes);
     Vector sums[kSums] = {};
     for (int pass = 0; pass < kPasses; pass++) {
         touch(vectors);
@@ -42,7 +47,10 @@ inline void touch(Vector *vectors) {
     touch(vectors);
 }
 
-[[gnu::always_inline]] inline void store_all(Vector *vectors) {
+template <typename Vector>
+[[gnu::always_inline]] inline void store_all(void *bytes) {
+    constexpr int kVectors = kBytes / sizeof(Vector);
+    auto *vectors = static_cast<Vector *>(bytes);
     Vector stored = vectors[0];
     for (int pass = 0; pass < kPasses; pass++) {
 #pragma GCC unroll 8
@@ -53,7 +61,7 @@ inline void touch(Vector *vectors) {
     }
 }
 
-using Move = void (*)(Vector *);
+using Move = void (*)(void *bytes);
 
 struct Moves {
     Move load;
@@ -61,17 +69,17 @@ struct Moves {
 };
 
 #if defined(__x86_64__)
-[[gnu::target("avx512f")]] void load_avx512(Vector *vectors) {
-    load_all(vectors);
+[[gnu::target("avx512f")]] void load_avx512(void *bytes) {
+    load_all<Vector64>(bytes);
 }
-[[gnu::target("avx512f")]] void store_avx512(Vector *vectors) {
-    store_all(vectors);
+[[gnu::target("avx512f")]] void store_avx512(void *bytes) {
+    store_all<Vector64>(bytes);
 }
-[[gnu::target("avx2")]] void load_avx2(Vector *vectors) {
-    load_all(vectors);
+[[gnu::target("avx2")]] void load_avx2(void *bytes) {
+    load_all<Vector32>(bytes);
 }
-[[gnu::target("avx2")]] void store_avx2(Vector *vectors) {
-    store_all(vectors);
+[[gnu::target("avx2")]] void store_avx2(void *bytes) {
+    store_all<Vector32>(bytes);
 }
 #endif
 
@@ -84,17 +92,17 @@ Moves widest_moves() {
         return {load_avx2, store_avx2};
     }
 #endif
-    return {load_all, store_all};
+    return {load_all<Vector16>, store_all<Vector16>};
 }
 
-double bytes_per_nanosecond(Move move, Vector *vectors) {
+double bytes_per_nanosecond(Move move, void *bytes) {
     using Clock = std::chrono::steady_clock;
     double most = 0;
     for (int take = 0; take < kTakes; take++) {
         const Clock::time_point start = Clock::now();
-        move(vectors);
-        most =
-            std::max(most, kMovedBytes / std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+        move(bytes);
+        const std::chrono::duration<double, std::nano> time = Clock::now() - start;
+        most = std::max(most, double{kPasses} * kBytes / time.count());
     }
     return most;
 }
@@ -102,9 +110,9 @@ double bytes_per_nanosecond(Move move, Vector *vectors) {
 }  // namespace
 
 CoreLimits measure_core_limits() {
-    alignas(4096) Vector vectors[kVectors] = {};
+    alignas(4096) std::byte bytes[kBytes] = {};
     const Moves moves = widest_moves();
-    return {bytes_per_nanosecond(moves.load, vectors), bytes_per_nanosecond(moves.store, vectors)};
+    return {bytes_per_nanosecond(moves.load, bytes), bytes_per_nanosecond(moves.store, bytes)};
 }
 
 double least_nanoseconds(const NormProblem &problem, int64_t rows, const CoreLimits &limits) {
