@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <regex>
 #include <set>
 #include <stdexcept>
 
@@ -38,7 +40,10 @@ void quick(const nf_arguments *) {}
     _exit(1);
 }
 
-// A sample here takes two calls: a warm one and a timed one. Each child starts from the parent's count, 0.
+// A sample here: two that warm up and a timed one.
+constexpr int kSampleCalls = 3;
+
+// Each child starts from the parent's count, 0.
 template <int call, void (*end)()>
 void ends_at(const nf_arguments *) {
     static int calls = 0;
@@ -153,6 +158,34 @@ TEST_F(ContestTest, NeighboursShareTheReference) {
     }
 }
 
+// By whom each call was, in all children.
+struct CallLog {
+    static constexpr size_t kMost = 1000;
+    size_t count;
+    char who[kMost];
+};
+CallLog *call_log = nullptr;
+
+template <char who>
+void write_down(const nf_arguments *) {
+    if (call_log->count < CallLog::kMost) {
+        call_log->who[call_log->count++] = who;
+    }
+}
+
+// A kernel, and the reference as well, finds caches as its own calls leave them.
+TEST_F(ContestTest, WarmsUpWhateverItTimes) {
+    void *shared = mmap(nullptr, sizeof(CallLog), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(shared, MAP_FAILED);
+    call_log = static_cast<CallLog *>(shared);
+    Contest logged = contest({write_down<'a'>, write_down<'b'>, write_down<'c'>});
+    logged.reference = kernel(write_down<'r'>);
+    run(logged);
+    const std::string calls(call_log->who, call_log->count);
+    munmap(shared, sizeof(CallLog));
+    EXPECT_TRUE(std::regex_match(calls, std::regex("r*(aaa|bbb|ccc|rrr){20}"))) << calls;
+}
+
 TEST_F(ContestTest, StopsAfterAWholeBlock) {
     int samples = 0;
     run_contest(
@@ -242,22 +275,24 @@ TEST_P(FailingContenderTest, IsOutAndTheOthersLoseNoSample) {
 
 INSTANTIATE_TEST_SUITE_P(
     KindAndSeed, FailingContenderTest,
-    testing::Combine(
-        testing::Values(
-            Failing{"crash_at_once", ends_at<1, crash>, 0, TrialStatus::crash, "killed by SIGSEGV"},
-            Failing{"crash_while_timed", ends_at<2, crash>, 0, TrialStatus::crash, "killed by SIGSEGV"},
-            Failing{"crash_in_the_second_block", ends_at<3, crash>, 1, TrialStatus::crash, "killed by SIGSEGV"},
-            Failing{"crash_in_the_last_block", ends_at<8, crash>, 3, TrialStatus::crash, "killed by SIGSEGV"},
-            Failing{"hang_in_the_third_block", ends_at<5, hang>, 2, TrialStatus::timeout,
-                    "no answer within 1000 ms"}),
-        testing::Range<uint64_t>(1, 6)),
+    testing::Combine(testing::Values(Failing{"crash_at_once", ends_at<1, crash>, 0, TrialStatus::crash,
+                                             "killed by SIGSEGV"},
+                                     Failing{"crash_while_timed", ends_at<kSampleCalls, crash>, 0,
+                                             TrialStatus::crash, "killed by SIGSEGV"},
+                                     Failing{"crash_in_the_second_block", ends_at<kSampleCalls + 1, crash>, 1,
+                                             TrialStatus::crash, "killed by SIGSEGV"},
+                                     Failing{"crash_in_the_last_block", ends_at<4 * kSampleCalls, crash>, 3,
+                                             TrialStatus::crash, "killed by SIGSEGV"},
+                                     Failing{"hang_in_the_third_block", ends_at<2 * kSampleCalls + 1, hang>, 2,
+                                             TrialStatus::timeout, "no answer within 1000 ms"}),
+                     testing::Range<uint64_t>(1, 6)),
     [](const auto &failing) {
         return std::string(std::get<0>(failing.param).name) + "_seed_" +
                std::to_string(std::get<1>(failing.param));
     });
 
 TEST_F(ContestTest, MayLoseAllContenders) {
-    const Outcome outcome = run(contest({ends_at<1, crash>, ends_at<3, crash>, ends_at<1, hang>}));
+    const Outcome outcome = run(contest({ends_at<1, crash>, ends_at<kSampleCalls + 1, crash>, ends_at<1, hang>}));
     EXPECT_EQ(outcome.out.size(), 3u);
     EXPECT_EQ(outcome.samples.count(0) + outcome.samples.count(2), 0u);
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 
+#include "autotune/base/hardware.h"
 #include "autotune/base/usable_cpus.h"
 #include "autotune/measure/contest_loop.h"
 #include "autotune/measure/core_limits.h"
@@ -50,8 +51,15 @@ private:
     double least_ns_ = std::numeric_limits<double>::infinity();
 };
 
-// A call of so many nanoseconds needs no other one before it to warm up.
-constexpr double kLongCall = 1e6;
+// What others left in the caches is gone after so many calls, and code and branch history are there. After
+// streaming stores a copy of 2 MiB took 2.8 and 1.04 of its time, one of 8 MiB 2.8, 1.6 and 1.1 (Zen 3).
+constexpr int64_t kWarmingCalls = 2;
+
+// Nothing of such rows is there from one call to the next.
+bool are_beyond_caches(const NormProblem &problem, int64_t rows) {
+    const Hardware hardware = detect_hardware();
+    return rows * row_bytes(problem) > std::max(hardware.l2_bytes, hardware.l3_bytes);
+}
 
 // What a child times a contest with.
 class CoreTimer {
@@ -59,18 +67,15 @@ public:
     explicit CoreTimer(const Contest &contest)
         : contest_(contest), arguments_(contest.operands->arguments()),
           calls_(calls_for(*contest.reference, arguments_, contest.sample_nanoseconds)),
-          is_long_(calls_ == 1 && time_calls(*contest.reference, arguments_, 1) > kLongCall),
+          warming_calls_(are_beyond_caches(contest.reference->problem, arguments_.rows) ? 0 : kWarmingCalls),
           plausibility_(contest.reference->problem, arguments_.rows) {}
 
     int64_t calls() const { return calls_; }
 
     double nanoseconds(size_t contender) const {
-        if (contender == kReference) {
-            return nanoseconds_of(*contest_.reference);
-        }
-        const nf_kernel &kernel = *contest_.contenders[contender];
-        if (!is_long_) {
-            time_calls(kernel, arguments_, 1);  // its code and branch history are warm, as the reference's are
+        const nf_kernel &kernel = contender == kReference ? *contest_.reference : *contest_.contenders[contender];
+        for (int64_t call = 0; call < warming_calls_; call++) {
+            time_calls(kernel, arguments_, 1);
         }
         return nanoseconds_of(kernel);
     }
@@ -95,7 +100,7 @@ private:
     const Contest &contest_;
     const nf_arguments &arguments_;
     const int64_t calls_;
-    const bool is_long_;
+    const int64_t warming_calls_;
     Plausibility plausibility_;
 };
 
