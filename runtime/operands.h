@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -154,6 +155,18 @@ constexpr bool is_written(const NormProblem &problem, const Operand &operand) {
 constexpr bool is_gradient(const Operand &operand) {
     return operand.id == OperandId::dweight || operand.id == OperandId::dbias || operand.id == OperandId::dx ||
            operand.id == OperandId::dresidual;
+}
+
+// Of the narrowest value in the rows that are written.
+constexpr size_t written_value_bytes(const NormProblem &problem) {
+    size_t least = sizeof(double);
+    for (const Operand &operand : kOperands) {
+        const nf_dtype type = operand_type(problem, operand);
+        if (operand.shape == OperandShape::rows && type != NF_NONE && is_written(problem, operand)) {
+            least = std::min(least, element_size(type));
+        }
+    }
+    return least;
 }
 
 }  // namespace normforge

@@ -21,13 +21,4 @@ std::vector<Knobs> enumerate(const NormProblem &problem, const Halide::Target &t
 // A good schedule without measuring, for a few rows in cache: the reference of every measurement.
 Knobs heuristic(const NormProblem &problem, const Halide::Target &target);
 
-// What an untuned library gets: good schedules for few rows, for many in cache and for more than a cache holds, as
-// far as these differ. By rising min_rows, from which number of rows on each is used; the first is heuristic()'s,
-// with min_rows 0. All give equal bits.
-struct RowsSchedule {
-    int64_t min_rows;
-    Knobs knobs;
-};
-std::vector<RowsSchedule> heuristic_for_rows(const NormProblem &problem, const Halide::Target &target);
-
 }  // namespace normforge

@@ -18,6 +18,7 @@
 
 #include "autotune/library/library_writer.h"
 #include "generators/emit.h"
+#include "schedules/row_schedules.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
 #include "tests/every_problem.h"

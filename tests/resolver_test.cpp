@@ -9,6 +9,7 @@
 #include "autotune/search/compile_pool.h"
 #include "autotune/search/generator_version.h"
 #include "autotune/search/tuner.h"
+#include "schedules/row_schedules.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
 #include "tests/temporary_folder.h"

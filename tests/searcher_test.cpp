@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "schedules/row_schedules.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
 

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "autotune/search/tuner.h"
-#include "schedules/space.h"
+#include "schedules/row_schedules.h"
 #include "schedules/target.h"
 #include "tests/temporary_folder.h"
 

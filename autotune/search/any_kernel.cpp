@@ -7,6 +7,7 @@
 #include "autotune/base/content_hash.h"
 #include "runtime/user_error.h"
 #include "schedules/gpu_space.h"
+#include "schedules/row_schedules.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
 

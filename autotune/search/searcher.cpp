@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "schedules/row_schedules.h"
 #include "schedules/space.h"
 
 namespace normforge {
