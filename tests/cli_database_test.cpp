@@ -218,7 +218,7 @@ TEST_F(CliDatabaseTest, ShippedSchedulesAreLookedUp) {
     for (const json &step : explained[0]["steps"]) {
         shipped += step["shipped"] == true;
     }
-    EXPECT_EQ(shipped, 1) << explained;
+    EXPECT_GE(shipped, 1) << explained;  // as a default of the architecture, and as tuned on a CPU that has been
     const Outcome built = run("build --op layer_norm --hidden 4096 --name n --out {}/out --untuned");
     EXPECT_PRED_FORMAT2(IsSubstring, "heuristic: no database is used", built.output);
 }
