@@ -55,10 +55,11 @@ private:
 // streaming stores a copy of 2 MiB took 2.8 and 1.04 of its time, one of 8 MiB 2.8, 1.6 and 1.1 (Zen 3).
 constexpr int64_t kWarmingCalls = 2;
 
-// Nothing of such rows is there from one call to the next.
+// Nothing of such rows is there from one call to the next. No rows are where the machine does not tell its caches.
 bool are_beyond_caches(const NormProblem &problem, int64_t rows) {
     const Hardware hardware = detect_hardware();
-    return rows * row_bytes(problem) > std::max(hardware.l2_bytes, hardware.l3_bytes);
+    const int64_t largest = std::max(hardware.l2_bytes, hardware.l3_bytes);
+    return largest > 0 && rows * row_bytes(problem) > largest;
 }
 
 // What a child times a contest with.
@@ -67,15 +68,15 @@ public:
     explicit CoreTimer(const Contest &contest)
         : contest_(contest), arguments_(contest.operands->arguments()),
           calls_(calls_for(*contest.reference, arguments_, contest.sample_nanoseconds)),
-          warming_calls_(are_beyond_caches(contest.reference->problem, arguments_.rows) ? 0 : kWarmingCalls),
+          is_cold_(are_beyond_caches(contest.reference->problem, arguments_.rows)),
           plausibility_(contest.reference->problem, arguments_.rows) {}
 
     int64_t calls() const { return calls_; }
 
     double nanoseconds(size_t contender) const {
         const nf_kernel &kernel = contender == kReference ? *contest_.reference : *contest_.contenders[contender];
-        for (int64_t call = 0; call < warming_calls_; call++) {
-            time_calls(kernel, arguments_, 1);
+        if (!is_cold_) {
+            time_calls(kernel, arguments_, kWarmingCalls);
         }
         return nanoseconds_of(kernel);
     }
@@ -100,7 +101,7 @@ private:
     const Contest &contest_;
     const nf_arguments &arguments_;
     const int64_t calls_;
-    const int64_t warming_calls_;
+    const bool is_cold_;
     Plausibility plausibility_;
 };
 
