@@ -119,9 +119,13 @@ Knobs for_cold_rows(const NormProblem &problem, const Halide::Target &target, co
     if (is_narrow) {
         // A core is busy with shorter rows for longer than memory is, so streaming stores do not pay: 1.0 to 1.2
         // of the time at 1024 and 2048 values. At 4096 and 8192 they take 0.55 to 0.78, and with a residual 0.72
-        // to 1.0 from 1024 on; with AVX2 then 0.93 to 1.35 of prefetching alone, which takes 0.75 to 1.0.
+        // to 1.0 from 1024 on; with AVX2 0.76 to 0.79 of f16, but of bf16 0.93 to 1.35 of prefetching alone, which
+        // takes 0.75 to 1.0.
         Knobs knobs = is_long && problem.dtype == NF_BF16 ? many : few;
-        if (problem.residual == NF_NONE ? is_long : has_lines && problem.hidden >= 1024) {
+        const bool is_streamed = problem.residual == NF_NONE
+                                     ? is_long
+                                     : problem.hidden >= 1024 && (has_lines || problem.dtype == NF_F16);
+        if (is_streamed) {
             knobs.stores = kStreaming;
             knobs.prefetch = knobs.block > 1 ? 1 : 2;
         } else if (!has_lines && problem.hidden >= 1024) {

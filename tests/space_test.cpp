@@ -130,6 +130,24 @@ TEST(Heuristic, ForNarrowRowsSharesWeightsInCache) {
     }
 }
 
+// From memory and with a residual, where vectors are half a line: f16 gains from streaming stores, bf16 loses.
+TEST(Heuristic, StreamsF16BesideAResidualOnAvx2AndNotBf16) {
+    const Halide::Target avx2 = kernel_target(kMachines[1].target);
+    for (const char *op : {"layer_norm", "rms_norm"}) {
+        for (const char *hidden : {"1024", "4096"}) {
+            for (const char *dtype : {"f16", "bf16"}) {
+                const std::string type = dtype;
+                const NormProblem problem =
+                    parse_problem("op=" + std::string(op) + ",dtype=" + type + ",residual=" + type +
+                                  ",sum=" + type + ",hidden=" + hidden);
+                const Knobs knobs = heuristic_for_rows(problem, avx2).back().knobs;
+                EXPECT_EQ(knobs.stores, type == "f16" ? kStreaming : kCached) << to_text(problem);
+                EXPECT_EQ(knobs.prefetch, 2) << to_text(problem);
+            }
+        }
+    }
+}
+
 // Without a weight no load is shared, and what the schedules have beside that stays.
 TEST(Heuristic, StreamsLongNarrowRowsWithoutWeight) {
     const std::vector<RowsSchedule> schedules = heuristic_for_rows(
