@@ -60,6 +60,7 @@ Knobs in_blocks(const NormProblem &problem, Knobs knobs) {
 
 // For many rows in cache.
 Knobs for_many_rows(const NormProblem &problem, const Halide::Target &target, Knobs knobs) {
+    const bool is_below_avx512 = !is_arm(target) && !has_line_registers(target);
     if (element_size(problem.dtype) == sizeof(float)) {
         if (problem.residual == NF_NONE) {
             return in_blocks(problem, knobs);
@@ -82,7 +83,7 @@ Knobs for_many_rows(const NormProblem &problem, const Halide::Target &target, Kn
             }
         }
     } else if (problem.dtype == NF_BF16 && problem.residual != NF_NONE &&
-               problem.hidden <= (has_line_registers(target) ? kShortRow / 2 : kTinyRow)) {
+               problem.hidden <= (is_below_avx512 ? kTinyRow : kShortRow / 2)) {
         knobs.block = 16;  // 0.69 to 0.84 of the time; 256 values with AVX2 (Zen 3) 1.0 to 1.5
         knobs.unroll = std::min(knobs.unroll, 2);
     } else if (has_affine(problem) && problem.dtype == NF_F16) {

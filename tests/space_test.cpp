@@ -148,6 +148,22 @@ TEST(Heuristic, StreamsF16BesideAResidualOnAvx2AndNotBf16) {
     }
 }
 
+// Blocks of 256 values lose with 16 registers, which only x86 below AVX-512 has.
+TEST(Heuristic, TakesBf16BesideAResidualInBlocksOf16) {
+    for (const Machine &machine : kMachines) {
+        const Halide::Target target = kernel_target(machine.target);
+        const bool has_16_registers = !is_arm(target) && vector_bits(target) < 512;
+        for (const int hidden : {128, 256}) {
+            const std::vector<RowsSchedule> schedules = heuristic_for_rows(
+                parse_problem("op=rms_norm,dtype=bf16,residual=bf16,sum=bf16,hidden=" + std::to_string(hidden)),
+                target);
+            const bool has_blocks = std::ranges::any_of(
+                schedules, [](const RowsSchedule &schedule) { return schedule.knobs.block == 16; });
+            EXPECT_EQ(has_blocks, hidden == 128 || !has_16_registers) << machine.name << ' ' << hidden;
+        }
+    }
+}
+
 // Without a weight no load is shared, and what the schedules have beside that stays.
 TEST(Heuristic, StreamsLongNarrowRowsWithoutWeight) {
     const std::vector<RowsSchedule> schedules = heuristic_for_rows(
