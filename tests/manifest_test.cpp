@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "autotune/manifest/row_counts.h"
 #include "runtime/user_error.h"
 #include "tests/manifest_examples.h"
 #include "tests/source_files.h"
@@ -26,7 +27,8 @@ TEST_P(ManifestTest, GivesItsProblemsOrThePlaceOfItsMistake) {
     std::vector<std::string> problems;
     std::string error;
     try {
-        for (const auto &[problem, rows] : parse_manifest(GetParam().text, "norms.json", {"1", "512"})) {
+        for (const auto &[problem, rows] :
+             parse_manifest(GetParam().text, "norms.json", {"1", "512"}, kLeastColdBytes)) {
             problems.push_back(fmt::format("{} rows={}", to_text(problem), fmt::join(rows, ",")));
         }
     } catch (const UserError &thrown) {
@@ -38,6 +40,20 @@ TEST_P(ManifestTest, GivesItsProblemsOrThePlaceOfItsMistake) {
     } else {
         EXPECT_TRUE(error.starts_with(std::string("norms.json") + GetParam().error)) << error;
     }
+}
+
+TEST(ColdRows, AreMoreThanTheLargestCacheHolds) {
+    Hardware machine{};
+    EXPECT_EQ(cold_bytes(machine), kLeastColdBytes);
+    machine.l2_bytes = int64_t{126} << 20;
+    EXPECT_EQ(cold_bytes(machine), int64_t{252} << 20);
+    machine.l3_bytes = int64_t{480} << 20;
+    EXPECT_EQ(cold_bytes(machine), int64_t{960} << 20);
+
+    const NormProblem problem = default_problem(NF_RMS_NORM, 256);
+    EXPECT_EQ(row_counts(problem, {"cold", "8"}, 1 << 20),
+              (std::vector<int64_t>{8, (1 << 20) / row_bytes(problem)}));
+    EXPECT_EQ(row_counts(problem, {"cold"}, 1), std::vector<int64_t>{1});
 }
 
 TEST(ManifestSchema, IsThePublishedOne) {

@@ -2,6 +2,7 @@
 #include <iterator>
 #include <memory>
 
+#include "autotune/base/hardware.h"
 #include "autotune/base/robust_stats.h"
 #include "autotune/base/units.h"
 #include "autotune/cli/commands.h"
@@ -64,7 +65,7 @@ Figures measure(const NormProblem &problem, const nf_kernel &kernel, const nf_ke
 }
 
 void bench(const BenchOptions &options) {
-    const std::vector<ProblemRows> timed = options.problems.problems_with_rows(options.rows);
+    const std::vector<ProblemRows> timed = options.problems.problems_with_rows(options.rows, detect_hardware());
     std::vector<NormProblem> problems;
     std::ranges::transform(timed, std::back_inserter(problems), &ProblemRows::problem);
     const Halide::Target target = kernel_target("host");

@@ -79,11 +79,12 @@ std::vector<std::string> ListOption::values() const {
 
 RowsOption::RowsOption(CLI::App &command, const std::string &help)
     : list_(command, "--rows", "LIST",
-            help + fmt::format("; {}: as many as take {}, more than a cache", kColdRows, size_text(kColdBytes)),
+            help + fmt::format("; {}: as many as take {} times the largest cache, and at least {}", kColdRows,
+                               kColdCaches, size_text(kLeastColdBytes)),
             fmt::format("1,512,{}", kColdRows)) {}
 
-std::vector<int64_t> RowsOption::rows(const NormProblem &problem) const {
-    return parse_option("--rows", [&] { return row_counts(problem, list_.values()); });
+std::vector<int64_t> RowsOption::rows(const NormProblem &problem, int64_t cold_bytes) const {
+    return parse_option("--rows", [&] { return row_counts(problem, list_.values(), cold_bytes); });
 }
 
 TargetOption::TargetOption(CLI::App &command)

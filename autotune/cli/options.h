@@ -68,7 +68,8 @@ private:
 class RowsOption {
 public:
     RowsOption(CLI::App &command, const std::string &help);
-    std::vector<int64_t> rows(const NormProblem &problem) const;  // rising, without repeats
+    // As of row_counts.
+    std::vector<int64_t> rows(const NormProblem &problem, int64_t cold_bytes) const;
     std::vector<std::string> texts() const { return list_.values(); }
 
 private:

@@ -80,14 +80,16 @@ void ProblemOptions::add_manifest(CLI::App &command) {
     });
 }
 
-std::vector<ProblemRows> ProblemOptions::read_manifest(const std::vector<std::string> &usual_rows) const {
-    return parse_manifest(read_text_file(manifest_), manifest_, usual_rows);
+std::vector<ProblemRows> ProblemOptions::read_manifest(const std::vector<std::string> &usual_rows,
+                                                       int64_t cold_bytes) const {
+    return parse_manifest(read_text_file(manifest_), manifest_, usual_rows, cold_bytes);
 }
 
 std::vector<NormProblem> ProblemOptions::problems() const {
     std::vector<NormProblem> problems;
     if (has_manifest()) {
-        std::ranges::transform(read_manifest({}), std::back_inserter(problems), &ProblemRows::problem);
+        std::ranges::transform(read_manifest({}, kLeastColdBytes), std::back_inserter(problems),
+                               &ProblemRows::problem);
         return problems;
     }
     FieldLists lists;
@@ -104,14 +106,16 @@ std::vector<NormProblem> ProblemOptions::problems() const {
     }
 }
 
-std::vector<ProblemRows> ProblemOptions::problems_with_rows(const RowsOption &rows) const {
+std::vector<ProblemRows> ProblemOptions::problems_with_rows(const RowsOption &rows,
+                                                            const Hardware &machine) const {
+    const int64_t cold = cold_bytes(machine);
     if (has_manifest()) {
-        parse_option("--rows", [&] { row_counts(default_problem(NF_LAYER_NORM, 1), rows.texts()); });
-        return read_manifest(rows.texts());
+        rows.rows(default_problem(NF_LAYER_NORM, 1), cold);  // which may have a mistake of its own
+        return read_manifest(rows.texts(), cold);
     }
     std::vector<ProblemRows> result;
     for (const NormProblem &problem : problems()) {
-        result.push_back({problem, rows.rows(problem)});
+        result.push_back({problem, rows.rows(problem, cold)});
     }
     return result;
 }

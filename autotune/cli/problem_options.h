@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "autotune/base/hardware.h"
 #include "autotune/cli/options.h"
 #include "autotune/manifest/manifest.h"
 #include "runtime/norm_problem.h"
@@ -24,8 +25,8 @@ public:
     NormProblem only_problem() const;                          // what Count::one promises
     const std::string &manifest() const { return manifest_; }  // its path, empty where there is none
 
-    // With the rows that they are to be tuned for: the manifest's, else the option's.
-    std::vector<ProblemRows> problems_with_rows(const RowsOption &rows) const;
+    // With the rows that they are to be tuned for on a machine: the manifest's, else the option's.
+    std::vector<ProblemRows> problems_with_rows(const RowsOption &rows, const Hardware &machine) const;
 
 private:
     struct Field {
@@ -39,7 +40,7 @@ private:
 
     void add_manifest(CLI::App &command);
     bool has_manifest() const { return manifest_option_ != nullptr && manifest_option_->count() > 0; }
-    std::vector<ProblemRows> read_manifest(const std::vector<std::string> &usual_rows) const;
+    std::vector<ProblemRows> read_manifest(const std::vector<std::string> &usual_rows, int64_t cold_bytes) const;
 
     std::list<Field> fields_;  // in the order of visit_fields; they must stay where they are
     std::string manifest_;     // a path

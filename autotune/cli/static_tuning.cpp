@@ -118,6 +118,10 @@ bool StaticTuning::is_asked_for() const {
     return is_static;
 }
 
+Hardware StaticTuning::hardware() const {
+    return device_.is_given() ? hardware_of(device_.device()) : hardware_of(cpu());
+}
+
 Halide::Target StaticTuning::target(const TuneCommand &request) const {
     if (!request.target.is_given()) {
         return kernel_target(device_.is_given() ? kCudaTarget : cpu().target);
@@ -143,8 +147,8 @@ void StaticTuning::run(const TuneCommand &request) const {
             require_rankable(each.problem, target, cpu());
         }
     }
-    const Ranked ranked = is_gpu ? Ranked{device_.device().name, hardware_of(device_.device()), false}
-                                 : Ranked{cpu().name, hardware_of(cpu()), true};
+    const Ranked ranked =
+        is_gpu ? Ranked{device_.device().name, hardware(), false} : Ranked{cpu().name, hardware(), true};
     Database database = Database::open(request.database);
     const KnownDatabases databases{.own = &database, .shipped = &shipped_database()};
     if (!is_gpu) {

@@ -15,6 +15,8 @@ public:
     // them, and for a CPU or GPU that the static model does not know.
     bool is_asked_for() const;
 
+    Hardware hardware() const;  // of the CPU or GPU
+
     // Without --target, for the one that suits the CPU or GPU. For a CPU it tells first how the model orders what
     // was measured on this machine, and throws UserError where that is too little to rely on, having stored
     // nothing.

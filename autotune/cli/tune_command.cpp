@@ -150,8 +150,21 @@ void tune_each(const std::vector<ProblemRows> &problems, TuneRequest request, co
     }
 }
 
+// What schedules are chosen for. Of a machine behind a launcher nothing is known before it is measured.
+Hardware chosen_hardware(const TuneOptions &options) {
+    if (options.launched.is_asked_for()) {
+        return {};
+    }
+    if (options.statics.is_asked_for()) {
+        return options.statics.hardware();
+    }
+    const Halide::Target target = options.target.target();
+    return is_cuda(target) ? this_machine().of(target) : detect_hardware();
+}
+
 void tune_problems(const TuneOptions &options) {
-    std::vector<ProblemRows> problems = options.problems.problems_with_rows(options.rows);
+    std::vector<ProblemRows> problems =
+        options.problems.problems_with_rows(options.rows, chosen_hardware(options));
     const Effort effort = parse_option("--effort", [&] { return value_named(kEfforts, options.effort); });
     const Shard shard = parse_option("--shard", [&] { return parse_shard(options.shard); });
     problems = problems_in(shard, problems);

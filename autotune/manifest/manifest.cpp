@@ -43,7 +43,8 @@ bool is_number_field(const std::string &name) {
 
 class Parser {
 public:
-    Parser(const JsonDocument &document, const std::vector<std::string> &usual_rows) : document_(document) {
+    Parser(const JsonDocument &document, const std::vector<std::string> &usual_rows, int64_t cold_bytes)
+        : document_(document), cold_bytes_(cold_bytes) {
         defaults_[kManifestRows] = usual_rows;
     }
 
@@ -132,7 +133,7 @@ private:
         }
         located(value, [&] {
             if (is_rows) {
-                row_counts(default_problem(NF_LAYER_NORM, 1), {value.text});
+                row_counts(default_problem(NF_LAYER_NORM, 1), {value.text}, cold_bytes_);
             } else {
                 check_field(name, value.text);
             }
@@ -151,7 +152,7 @@ private:
         lists.erase(kManifestRows);
         located(object, [&] {
             for (const NormProblem &problem : combinations(lists)) {
-                add(problem, row_counts(problem, rows));
+                add(problem, row_counts(problem, rows, cold_bytes_));
             }
         });
     }
@@ -179,6 +180,7 @@ private:
     }
 
     const JsonDocument &document_;
+    const int64_t cold_bytes_;
     FieldLists defaults_;  // beside fields, the rows
     std::vector<ProblemRows> problems_;
 };
@@ -186,9 +188,9 @@ private:
 }  // namespace
 
 std::vector<ProblemRows> parse_manifest(const std::string &text, const std::string &name,
-                                        const std::vector<std::string> &usual_rows) {
+                                        const std::vector<std::string> &usual_rows, int64_t cold_bytes) {
     const JsonDocument document(text, name);
-    return Parser(document, usual_rows).problems();
+    return Parser(document, usual_rows, cold_bytes).problems();
 }
 
 }  // namespace normforge
