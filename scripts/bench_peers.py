@@ -27,6 +27,7 @@ def parse_arguments():
     parser.add_argument("--passes", metavar="LIST", help="by default all")
     parser.add_argument("--ops", metavar="LIST", help="by default all")
     parser.add_argument("--dtypes", metavar="LIST", help="by default all")
+    parser.add_argument("--rows", metavar="LIST", help="numbers of rows of the grid, and cold: from memory; by default all")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="where the result is written")
     parser.add_argument("--summary", type=pathlib.Path, metavar="FILE", help="only print the table of a result")
     return parser.parse_args()
@@ -84,7 +85,7 @@ def main():
     for threads in thread_counts:
         cells = [cell for cell in grid.cells(options.quick, threads, here["last_cache_bytes"])
                  if is_chosen(cell.pass_, options.passes) and is_chosen(cell.op, options.ops)
-                 and is_chosen(cell.dtype, options.dtypes)]
+                 and is_chosen(cell.dtype, options.dtypes) and is_chosen(grid.rows_name(cell), options.rows)]
         rows, versions, implementations = measure_in_process(
             cells, options.libraries, options.schedules != UNTUNED, threads, cores[-1])
         document["rows"] += rows

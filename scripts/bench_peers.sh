@@ -9,7 +9,7 @@ source scripts/pytorch_venv.sh
 usage() {
     cat <<'TEXT'
 Usage: scripts/bench_peers.sh [--quick] [--db FILE] --json FILE [--threads LIST] [--passes LIST] [--ops LIST]
-       [--dtypes LIST]
+       [--dtypes LIST] [--rows LIST]
 Sets the machine up, builds normforge and what it is measured against, times all of them in interleaved blocks,
 writes every cell's times to a file and prints a summary.
   --json FILE     where the result is written
@@ -20,6 +20,8 @@ writes every cell's times to a file and prints a summary.
   --passes LIST   forward, backward; by default both
   --ops LIST      layer_norm, rms_norm; by default both
   --dtypes LIST   f32, f16, bf16; by default all
+  --rows LIST     1, 8, 64, 512, and cold: rows from memory, which take most of the time where the last cache is large; by
+                  default all
 A relative path begins at the project's root.
 
 Measured against oneDNN (PyTorch's and Debian's), PyTorch, ONNX Runtime, ggml, Halide's autoscheduler and copies of
@@ -31,7 +33,7 @@ options=() quick=() json='' database=''
 while (($# > 0)); do
     case $1 in
     --quick) quick=(--quick) ;;
-    --json | --db | --threads | --passes | --ops | --dtypes)
+    --json | --db | --threads | --passes | --ops | --dtypes | --rows)
         (($# > 1)) || fail_usage "$1 needs a value"
         case $1 in
         --json) json=$2 ;;

@@ -75,6 +75,10 @@ def cells(quick, threads, last_cache_bytes):
             yield Cell(pass_, op, residual, dtype, hidden, rows, threads)
 
 
+def rows_name(cell):
+    return str(cell.rows) if cell.rows in ROWS_IN_CACHE else "cold"
+
+
 def regime(cell, machine):
     """Where the operands lie when a call is repeated."""
     if cell.touched_bytes() <= machine["second_cache_bytes"]:
