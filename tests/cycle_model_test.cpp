@@ -144,5 +144,17 @@ TEST(KnownCpus, RunTheKernelsOfTheirTargets) {
     }
 }
 
+TEST(KnownCpu, IsFoundByItsInstructionSetsWhereItsModelIsMasked) {
+    Hardware machine = hardware_of(known_cpu("sapphirerapids"));
+    machine.model = 167;
+    EXPECT_STREQ(known_cpu_of("rocketlake", machine).name, "sapphirerapids");
+    EXPECT_STREQ(known_cpu_of("znver4", machine).name, "znver4");
+    Hardware lesser = machine;
+    lesser.features &= lesser.features - 1;
+    EXPECT_THROW(known_cpu_of("rocketlake", lesser), UserError);
+    machine.vendor = "amd";
+    EXPECT_THROW(known_cpu_of("rocketlake", machine), UserError);
+}
+
 }  // namespace
 }  // namespace normforge

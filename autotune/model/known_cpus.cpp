@@ -133,6 +133,20 @@ const KnownCpu kCpus[] = {
      32,
      16,
      8},
+    {"sapphirerapids",
+     {"sapphirerapids", 0},
+     "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_sapphirerapids-avx512_skylake-f16c-fma-sse41",
+     "x86",
+     "intel",
+     6,
+     143,
+     "sse41,avx,f16c,fma,avx2,avx512,avx512_skylake,avx512_cannonlake,avx512_sapphirerapids",
+     48_KiB,
+     2_MiB,
+     105_MiB,
+     48,
+     10,
+     8},
 };
 
 }  // namespace
@@ -157,8 +171,19 @@ const KnownCpu &known_cpu(const std::string &name) {
     return *found;
 }
 
+const KnownCpu &known_cpu_of(const std::string &name, const Hardware &machine) {
+    const auto *found = std::ranges::find(kCpus, name, &KnownCpu::name);
+    if (found == std::end(kCpus)) {
+        found = std::ranges::find_if(kCpus, [&](const KnownCpu &cpu) {
+            return machine.arch == cpu.arch && machine.vendor == cpu.vendor && machine.family == cpu.family &&
+                   machine.features == known_features(cpu.features);
+        });
+    }
+    return found == std::end(kCpus) ? known_cpu(name) : *found;
+}
+
 const KnownCpu &known_host_cpu() {
-    return known_cpu(host_cpu());
+    return known_cpu_of(host_cpu(), detect_hardware());
 }
 
 Hardware hardware_of(const KnownCpu &cpu) {

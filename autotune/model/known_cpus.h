@@ -40,6 +40,11 @@ std::string cpu_names();
 // Throws UserError with the names that are known.
 const KnownCpu &known_cpu(const std::string &name);
 
+// The one with that name of LLVM's or, where none has it, of that vendor and family with just these instruction
+// sets: virtual machines may tell the model of another CPU, by which LLVM goes. Throws UserError where there is
+// none.
+const KnownCpu &known_cpu_of(const std::string &name, const Hardware &machine);
+
 // The one that this machine has. Throws UserError for another one.
 const KnownCpu &known_host_cpu();
 
