@@ -261,6 +261,14 @@ bool stores_narrowed(const Target &target) {
     return permutes_words(target) || target.has_feature(Target::AVX512);
 }
 
+bool sums_word_pairs(const Target &target) {
+    return target.has_feature(Target::AVX512_SapphireRapids);
+}
+
+bool widens_by_halves(const Target &target) {
+    return has_any(target, {Target::AVX512_Zen4, Target::AVX512_Zen5});
+}
+
 bool permutes_words_at_once(const Target &target) {
     return has_any(target, {Target::AVX512_Zen4, Target::AVX512_Zen5});
 }

@@ -54,6 +54,12 @@ bool shuffles_bytes(const Halide::Target &target);
 bool permutes_words(const Halide::Target &target);
 bool stores_narrowed(const Halide::Target &target);
 
+// Whether it has AVX512-VNNI, of Intel, where that is quicker than AVX512-BF16's rounding.
+bool sums_word_pairs(const Halide::Target &target);
+
+// Whether its CPUs widen 16 f16 values by two operations of 8.
+bool widens_by_halves(const Halide::Target &target);
+
 // Whether its CPUs permute words in one operation. Others take three.
 bool permutes_words_at_once(const Halide::Target &target);
 

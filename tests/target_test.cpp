@@ -201,7 +201,7 @@ TEST_P(TargetAbilities, FollowTheFeatures) {
     const Halide::Target target = kernel_target(GetParam().name);
     const std::vector<bool (*)(const Halide::Target &)> &expected = GetParam().expected;
     for (const auto ability : {converts_f16, rounds_bfloats, has_fma, shuffles_bytes, permutes_words,
-                               stores_narrowed, permutes_words_at_once}) {
+                               stores_narrowed, permutes_words_at_once, widens_by_halves, sums_word_pairs}) {
         EXPECT_EQ(ability(target), std::ranges::find(expected, ability) != expected.end());
     }
 }
@@ -218,13 +218,15 @@ INSTANTIATE_TEST_SUITE_P(
             "cannonlake", "x86-64-linux-avx512_cannonlake", {shuffles_bytes, permutes_words, stores_narrowed}},
         Abilities{"sapphirerapids",
                   "x86-64-linux-avx512_sapphirerapids",
-                  {rounds_bfloats, shuffles_bytes, permutes_words, stores_narrowed}},
+                  {rounds_bfloats, shuffles_bytes, permutes_words, stores_narrowed, sums_word_pairs}},
         Abilities{"zen4",
                   "x86-64-linux-avx512_zen4",
-                  {rounds_bfloats, shuffles_bytes, permutes_words, stores_narrowed, permutes_words_at_once}},
+                  {rounds_bfloats, shuffles_bytes, permutes_words, stores_narrowed, permutes_words_at_once,
+                   widens_by_halves}},
         Abilities{"zen5",
                   "x86-64-linux-avx512_zen5",
-                  {rounds_bfloats, shuffles_bytes, permutes_words, stores_narrowed, permutes_words_at_once}}),
+                  {rounds_bfloats, shuffles_bytes, permutes_words, stores_narrowed, permutes_words_at_once,
+                   widens_by_halves}}),
     [](const auto &test) { return std::string(test.param.label); });
 
 }  // namespace
