@@ -6,94 +6,23 @@
 #include <utility>
 #include <vector>
 
+#include "generators/bfloat_stores.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
-#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 namespace normforge {
 
 namespace {
 
-using namespace llvm::PatternMatch;
-
 constexpr uint32_t kExponent = 0x7f800000;
-constexpr uint32_t kUpperHalf = 0xffff0000;
 constexpr uint16_t kMagnitude = 0x7fff;
 constexpr uint32_t kSmallestNormal = 0x00800000;
 constexpr uint16_t kSmallestNormalCode = 0x0080;
-
-unsigned lane_count(const llvm::Value &vector) {
-    return llvm::cast<llvm::FixedVectorType>(vector.getType())->getNumElements();
-}
-
-// The numbers whose bf16 codes the upper halves of these words are, by the formula in value_types; else null.
-llvm::Value *rounded_words(llvm::Value *words) {
-    llvm::Value *bits = nullptr;
-    llvm::Value *value = nullptr;
-    llvm::Value *added = nullptr;
-    llvm::CmpPredicate predicate;
-    const auto added_unless_nan =
-        m_Select(m_FCmp(predicate, m_Value(value), m_AnyZeroFP()), m_Zero(), m_Value(added));
-    const bool is_rounded =
-        match(words, m_c_Add(added_unless_nan, m_Value(bits))) && predicate == llvm::CmpInst::FCMP_UNO &&
-        match(bits, m_BitCast(m_Specific(value))) &&
-        match(added, m_Add(m_And(m_LShr(m_Specific(bits), m_SpecificInt(16)), m_One()), m_SpecificInt(0x7fff)));
-    return is_rounded ? value : nullptr;
-}
-
-llvm::Value *rounded_vector(llvm::Value *words) {
-    llvm::Value *value = rounded_words(words);
-    return value && llvm::isa<llvm::FixedVectorType>(value->getType()) ? value : nullptr;
-}
-
-// Codes that are stored, and the one or two vectors of f32, of 8 or 16 lanes, that they are made of: one after the
-// other, or in pairs.
-struct Rounding {
-    llvm::StoreInst *store;
-    std::vector<llvm::Value *> values;
-    bool in_pairs;
-};
-
-// What is stored, as words whose upper halves are the codes.
-Rounding stored_words(llvm::StoreInst *store) {
-    llvm::Value *first = nullptr;
-    llvm::Value *second = nullptr;
-    const auto upper_half = [](const auto &words) { return m_LShr(words, m_SpecificInt(16)); };
-    if (match(store->getValueOperand(),
-              m_BitCast(m_Or(upper_half(m_Value(first)), m_And(m_Value(second), m_SpecificInt(kUpperHalf)))))) {
-        return {store, {first, second}, true};
-    }
-    if (match(store->getValueOperand(), m_Trunc(upper_half(m_Value(first))))) {
-        return {store, {first}, false};
-    }
-    auto *narrowed = llvm::dyn_cast<llvm::TruncInst>(store->getValueOperand());
-    auto *joined = narrowed ? llvm::dyn_cast<llvm::ShuffleVectorInst>(narrowed->getOperand(0)) : nullptr;
-    if (joined && joined->isConcat() && match(joined->getOperand(0), upper_half(m_Value(first))) &&
-        match(joined->getOperand(1), upper_half(m_Value(second)))) {
-        return {store, {first, second}, false};
-    }
-    return {store, {}, false};
-}
-
-std::optional<Rounding> stored_rounding(llvm::Instruction &instruction) {
-    auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-    if (!store || !store->getValueOperand()->getType()->getScalarType()->isIntegerTy(16)) {
-        return std::nullopt;
-    }
-    Rounding rounding = stored_words(store);
-    for (llvm::Value *&value : rounding.values) {
-        value = rounded_vector(value);
-        if (!value || (lane_count(*value) != 8 && lane_count(*value) != 16)) {
-            return std::nullopt;
-        }
-    }
-    return rounding.values.empty() ? std::nullopt : std::optional(rounding);
-}
 
 class Rounder {
 public:
@@ -157,11 +86,11 @@ private:
 
 // Replaces roundings of one block and one type, in their order, and stores them all behind the branch. They may
 // move down past loads: see join_narrow_stores.
-void replace(const std::vector<Rounding> &roundings) {
+void replace(const std::vector<BfloatStore> &roundings) {
     llvm::StoreInst *last = roundings.back().store;
     std::vector<llvm::Value *> codes;
     Rounder rounder(last);
-    for (const Rounding &rounding : roundings) {
+    for (const BfloatStore &rounding : roundings) {
         codes.push_back(rounder.flushed_codes(rounding.values));
     }
     llvm::Value *has_zero = rounder.has_zero(codes);
@@ -185,19 +114,14 @@ void replace(const std::vector<Rounding> &roundings) {
 
 }  // namespace
 
-llvm::Value *rounded_to_bfloat(llvm::Value *codes) {
-    llvm::Value *words = nullptr;
-    return match(codes, m_LShr(m_Value(words), m_SpecificInt(16))) ? rounded_words(words) : nullptr;
-}
-
 void round_by_bfloat_instructions(llvm::Module &module) {
     for (llvm::Function &function : module) {
-        std::map<std::pair<llvm::BasicBlock *, llvm::Type *>, std::vector<Rounding>> groups;
+        std::map<std::pair<llvm::BasicBlock *, llvm::Type *>, std::vector<BfloatStore>> groups;
         std::vector<std::pair<llvm::BasicBlock *, llvm::Type *>> order;  // addresses are in none
         for (llvm::Instruction &instruction : llvm::instructions(function)) {
-            if (std::optional<Rounding> rounding = stored_rounding(instruction)) {
+            if (std::optional<BfloatStore> rounding = bfloat_store(instruction)) {
                 const std::pair key(instruction.getParent(), rounding->store->getValueOperand()->getType());
-                std::vector<Rounding> &group = groups[key];
+                std::vector<BfloatStore> &group = groups[key];
                 if (group.empty()) {
                     order.push_back(key);
                 }

@@ -4,10 +4,6 @@
 
 namespace normforge {
 
-// The f32 number, or vector of them, whose bf16 codes these integers of 32 bits are by value_types' formula; else
-// null.
-llvm::Value *rounded_to_bfloat(llvm::Value *codes);
-
 // Lets AVX512-BF16 round the f32 vectors whose bf16 values are stored; the bits stay those of value_types'
 // formula. The instructions take subnormal numbers for zeros, so wherever a step of a loop has a code of zero, a
 // branch rounds its values once more, with all numbers brought into the normal range. To be called after

@@ -1,6 +1,6 @@
 #include "generators/bfloat_truncation.h"
 
-#include "generators/bfloat_rounding.h"
+#include "generators/bfloat_stores.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"

@@ -10,6 +10,7 @@
 #include "generators/bfloat_pairs.h"
 #include "generators/bfloat_rounding.h"
 #include "generators/bfloat_shuffles.h"
+#include "generators/bfloat_word_sums.h"
 #include "generators/contraction.h"
 #include "generators/cycle_model.h"
 #include "generators/idle_loops.h"
@@ -198,6 +199,9 @@ void convert_narrow_values(llvm::Module &module, const NarrowingMeans &means) {
     store_bfloat_pairs(module);
     // Where stores cut integers, joining pays only for what is then packed in another way.
     join_narrow_stores(module, means.stores_narrowed ? 16 : 8);
+    if (means.sums_word_pairs) {
+        round_pairs_by_word_sums(module);
+    }
     if (means.rounds_bfloats) {
         round_by_bfloat_instructions(module);
     } else if (means.permutes_words) {

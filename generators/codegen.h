@@ -19,6 +19,7 @@ struct StreamedRows {
 // What the target has for values of fewer bits than f32: see schedules/target.h.
 struct NarrowingMeans {
     bool rounds_bfloats;
+    bool sums_word_pairs;
     bool shuffles_bytes;
     bool permutes_words;
     bool permutes_words_at_once;

@@ -43,8 +43,8 @@ LoweredKernel lowered_kernel(const KernelSpec &spec) {
                          spec.problem.hidden,
                          spec.problem.portable == NF_NO && has_fma(target),
                          streamed_rows(spec),
-                         {rounds_bfloats(target), shuffles_bytes(target), permutes_words(target),
-                          permutes_words_at_once(target), stores_narrowed(target)},
+                         {rounds_bfloats(target), sums_word_pairs(target), shuffles_bytes(target),
+                          permutes_words(target), permutes_words_at_once(target), stores_narrowed(target)},
                          arm_machine(target)};
     kernel.bitcode = lowered_text(spec, kernel.function, Halide::OutputFileType::bitcode);
     return kernel;

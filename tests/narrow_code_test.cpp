@@ -38,7 +38,11 @@ constexpr const char *kSingleBf16 = "dtype=bf16,residual=f32,sum=bf16";
 
 const NarrowCode kCodes[] = {
     {"bf16_zen4", kZen4, kBf16, {"vpslld.*zmm", "vcvtne2ps2bf16", "vpermw"}, {"vpmov", "vpermt2w"}},
-    {"bf16_sapphirerapids", kSapphireRapids, kBf16, {"vpslld.*zmm", "vcvtne2ps2bf16", "vpermw"}, {"vpmov"}},
+    {"bf16_sapphirerapids",
+     kSapphireRapids,
+     kBf16,
+     {"vpslld.*zmm", "vpdpwssd.*zmm"},
+     {"vpmov", "vcvtne", "vperm", "vpmaddwd", "vcmp"}},
     {"bf16_skylake", kSkylake, kBf16, {"vpslld.*zmm", "vpermt2w"}, {"vpmov", "vcvtne"}},
     {"bf16_avx2", kAvx2, kBf16, {"vpslld.*ymm", "vpblendw.*ymm"}, {"vpmov", "vpack", "vpshufb"}},
     {"bf16_sse41", kSse41, kBf16, {"pslld.*xmm", "pblendw.*xmm"}, {"pmov", "pack", "pshufb", "punpck"}},
@@ -55,6 +59,7 @@ const NarrowCode kCodes[] = {
      {"vpackusdw.*ymm", "vpshufb.*ymm"},
      {"vpmovzxwd.*ymm", "vextract.*\n\\s*vpack"}},
     {"f16_zen4", kZen4, kF16, {"vcvtph2ps.*ymm", "vcvtps2ph.*ymm.*\\("}, {"vcvtph2ps.*zmm"}},
+    {"f16_sapphirerapids", kSapphireRapids, kF16, {"vcvtph2ps.*zmm", "vcvtps2ph.*zmm.*\\("}, {}},
     {"f16_avx2", kAvx2, kF16, {"vcvtph2ps.*ymm", "vcvtps2ph.*ymm.*\\("}, {}},
     {"i8_skylake", kSkylake, kI8, {"vpmovdb.*zmm.*\\("}, {}},
     {"i8_avx2", kAvx2, kI8, {"vpackuswb.*ymm"}, {}},
