@@ -16,6 +16,7 @@
 #include "generators/norm_algorithm.h"
 #include "generators/plain_parameters.h"
 #include "generators/vector_nan_tests.h"
+#include "generators/strided_pairs.h"
 #include "generators/wide_accesses.h"
 #include "runtime/gradient_sums.h"
 #include "runtime/operands.h"
@@ -147,6 +148,9 @@ public:
             }
         }
         schedule_cpu(stages, problem_, chosen, streams);
+        if (stages.pairs.summed || stages.pairs.written) {
+            this->get_pipeline().add_custom_lowering_pass(new StridedPairs);  // which the pipeline deletes
+        }
     }
 
 private:
