@@ -19,6 +19,7 @@
 #include "generators/memory_hints.h"
 #include "generators/narrow_stores.h"
 #include "generators/scratch_stores.h"
+#include "generators/store_order.h"
 #include "runtime/normforge.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -216,6 +217,16 @@ void convert_narrow_values(llvm::Module &module, const NarrowingMeans &means) {
     }
 }
 
+std::vector<size_t> addresses_of_rows(const LoweredKernel &kernel) {
+    std::vector<size_t> offsets;
+    for (const Operand &operand : kernel.parameters) {
+        if (operand.shape == OperandShape::rows) {
+            offsets.push_back(operand.offset + offsetof(nf_output, data));
+        }
+    }
+    return offsets;
+}
+
 // The module that code is generated from.
 std::unique_ptr<llvm::Module> entry_module(llvm::LLVMContext &context, const LoweredKernel &kernel,
                                            const std::string &symbol) {
@@ -265,6 +276,9 @@ std::unique_ptr<llvm::Module> entry_module(llvm::LLVMContext &context, const Low
         convert_by_arm(module, *kernel.arm);
     } else {
         convert_narrow_values(module, kernel.narrowing);
+        if (kernel.gathers_stores) {
+            gather_stores_of_rows(*module.getFunction(symbol), addresses_of_rows(kernel));
+        }
     }
     prefetch_to_second_cache(*module.getFunction(symbol));
     if (!kernel.streamed.empty() && kernel.arm) {

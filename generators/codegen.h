@@ -42,6 +42,7 @@ struct LoweredKernel {
     int64_t hidden;
     bool contracted;                     // products that are added become FMA: see contraction.h
     std::vector<StreamedRows> streamed;  // past the caches: see memory_hints.h
+    bool gathers_stores;                 // see store_order.h
     NarrowingMeans narrowing;
     std::optional<ArmMachine> arm;       // then nothing of `narrowing` counts
     bool has_spread_row_values = false;  // values of rows are rows whose values all lie at one place

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <map>
 
+#include "generators/row_addresses.h"
 #include "runtime/normforge.h"
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/IRBuilder.h"
@@ -21,19 +21,6 @@ namespace normforge {
 namespace {
 
 constexpr uint64_t kLeastBytes = 16;  // of the narrowest vector register
-
-// Where in the entry's argument the pointer lies that an address is made of, or -1.
-int64_t offset_of_base(const llvm::Value *address, const llvm::Function &entry, const llvm::DataLayout &layout) {
-    constexpr unsigned kAnyDepth = 0;
-    const auto *base = llvm::dyn_cast<llvm::LoadInst>(llvm::getUnderlyingObject(address, kAnyDepth));
-    if (!base) {
-        return -1;
-    }
-    llvm::APInt offset(64, 0);
-    const llvm::Value *argument =
-        base->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
-    return argument == entry.getArg(0) ? offset.getSExtValue() : -1;
-}
 
 // A store of a whole vector of these rows.
 struct StreamedStore {
@@ -51,8 +38,7 @@ std::vector<StreamedStore> streamed_stores(llvm::Function &entry, const std::vec
             continue;
         }
         const uint64_t bytes = layout.getTypeStoreSize(store->getValueOperand()->getType());
-        const int64_t offset =
-            offset_of_base(store->getPointerOperand(), entry, layout) - offsetof(nf_output, data);
+        const int64_t offset = offset_of_base(store->getPointerOperand(), entry) - offsetof(nf_output, data);
         for (size_t index = 0; index < rows.size() && bytes >= kLeastBytes; index++) {
             if (static_cast<int64_t>(rows[index].offset) == offset) {
                 result.push_back({store, index, bytes});
@@ -138,9 +124,8 @@ void prefetch_to_second_cache(llvm::Function &entry) {
 
 void align_to_values(llvm::Function &entry, const std::vector<size_t> &offsets) {
     const llvm::Align of_value(sizeof(float));
-    const llvm::DataLayout &layout = entry.getParent()->getDataLayout();
     const auto is_meant = [&](const llvm::Value *address) {
-        const int64_t offset = offset_of_base(address, entry, layout);
+        const int64_t offset = offset_of_base(address, entry);
         return std::ranges::any_of(offsets, [&](size_t one) { return static_cast<int64_t>(one) == offset; });
     };
     const auto align_argument = [&](llvm::IntrinsicInst &call, unsigned index) {
