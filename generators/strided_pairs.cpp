@@ -17,25 +17,43 @@ Expr first_place(const Load *load) {
     return load->index.as<Ramp>()->base;
 }
 
-// Second values of pairs are loaded from one place behind where the pairs begin.
-bool begins_with_second(const Load *load) {
-    const Add *sum = first_place(load).as<Add>();
-    return sum && is_const_one(sum->b);
-}
+// What names stand for, in their place.
+class NamedPlaces : public IRMutator {
+public:
+    explicit NamedPlaces(const Scope<Expr> &places) : places_(places) {}
 
-// All of the pairs whose first or second values the load is the front half of.
-Expr pairs_of(const Load *front) {
-    const int lanes = 2 * front->type.lanes();
-    const Expr begin = begins_with_second(front) ? first_place(front).as<Add>()->a : first_place(front);
-    return Load::make(front->type.with_lanes(lanes), front->name, Ramp::make(begin, 1, lanes), front->image,
-                      front->param, const_true(lanes), ModulusRemainder());
-}
+private:
+    using IRMutator::visit;
+    Expr visit(const Variable *op) override {
+        return places_.contains(op->name) ? mutate(places_.get(op->name)) : Expr(op);
+    }
+
+    const Scope<Expr> &places_;
+};
 
 std::string pairs_name(const std::string &name) {
     return name + ".pairs";
 }
 
 }  // namespace
+
+// Pairs begin an even number of values behind the row, their second values one later. What else a place is made
+// of, the row's own and multiples of whole vectors, is added to that number.
+bool StridedPairs::begins_with_second(const Load *front) const {
+    const Expr place = simplify(NamedPlaces(places_).mutate(first_place(front)));
+    const Add *sum = place.as<Add>();
+    const auto offset = as_const_int(sum ? sum->b : place);
+    return offset && *offset % 2 != 0;
+}
+
+// All of the pairs whose first or second values the load is the front half of.
+Expr StridedPairs::pairs_of(const Load *front) const {
+    const int lanes = 2 * front->type.lanes();
+    const Expr place = first_place(front);
+    const Expr begin = begins_with_second(front) ? simplify(place - 1) : place;
+    return Load::make(front->type.with_lanes(lanes), front->name, Ramp::make(begin, 1, lanes), front->image,
+                      front->param, const_true(lanes), ModulusRemainder());
+}
 
 // Every second value, from `first` on, of a dense load.
 StridedPairs::DenseLoad StridedPairs::half_slice(const Expr &value, int first) const {
@@ -77,6 +95,7 @@ template <typename LetOrLetStmt>
 auto StridedPairs::visit_let(const LetOrLetStmt *op) {
     const Load *load = dense_load(op->value);
     if (!load) {
+        const ScopedBinding<Expr> bound(op->value.type() == Int(32), places_, op->name, op->value);
         return IRMutator::visit(op);
     }
     const ScopedBinding<const Load *> bound(loaded_, op->name, load);

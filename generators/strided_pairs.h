@@ -22,10 +22,14 @@ private:
     };
     DenseLoad half_slice(const Halide::Expr &value, int first) const;
 
+    bool begins_with_second(const Halide::Internal::Load *front) const;
+    Halide::Expr pairs_of(const Halide::Internal::Load *front) const;
+
     template <typename LetOrLetStmt>
     auto visit_let(const LetOrLetStmt *op);
 
     Halide::Internal::Scope<const Halide::Internal::Load *> loaded_;
+    Halide::Internal::Scope<Halide::Expr> places_;  // named numbers
 };
 
 }  // namespace normforge

@@ -91,5 +91,39 @@ TEST_P(NarrowInstructions, AreTheTargetsOwn) {
 INSTANTIATE_TEST_SUITE_P(All, NarrowInstructions, testing::ValuesIn(kCodes),
                          [](const auto &test) { return std::string(test.param.label); });
 
+// Where rows of a block are summed, with an address for each row and residual, as well as where one row is.
+TEST(PairsInBlocks, AreLoadedByOneVector) {
+    for (const char *target_name : {kZen4, kSapphireRapids, kSkylake, kAvx2}) {
+        for (const char *op : {"layer_norm", "rms_norm"}) {
+            const NormProblem problem =
+                parse_problem(std::string("op=") + op + ",hidden=1024,dtype=bf16,residual=bf16,sum=bf16");
+            const Halide::Target target = kernel_target(target_name);
+            Knobs knobs = heuristic(problem, target);
+            knobs.block = 4;
+            const std::string code = emit({problem, knobs, target}, EmitForm::assembly);
+            size_t loops_of_pairs = 0;
+            for (const Instructions &loop : innermost_loops(code)) {
+                if (count_matches(loop, "cvtps2pd") > 0 || count_matches(loop, "vpslld") == 0) {
+                    continue;  // sums in f64 of rare rows, and loops over no codes
+                }
+                loops_of_pairs++;
+                EXPECT_EQ(count_matches(loop, "vpmovzx|vpshufb|vpunpck"), 0u) << target_name << "\n" << code;
+            }
+            EXPECT_GE(loops_of_pairs, 2u) << target_name << "\n" << code;
+        }
+    }
+}
+
+// A vector of pairs that began with a second value would end one value behind the weight's last one.
+TEST(PairsInBlocks, BeginWithTheirFirstValues) {
+    for (const char *op : {"layer_norm", "rms_norm"}) {
+        const NormProblem problem = parse_problem(std::string("op=") + op + ",hidden=64,dtype=bf16");
+        const Halide::Target target = kernel_target(kSapphireRapids);
+        const std::string code = emit({problem, heuristic(problem, target), target}, EmitForm::assembly);
+        EXPECT_GT(count_of(code, "vpslld\\s.*\\(%\\w+\\), %zmm"), 0u) << code;
+        EXPECT_EQ(count_of(code, "\\s\\d*[26]\\(%\\w+\\), %zmm"), 0u) << code;
+    }
+}
+
 }  // namespace
 }  // namespace normforge
