@@ -102,7 +102,8 @@ TEST_P(CycleModel, GrowsWithTheRow) {
     for (const LoopCycles &loop : once.loops) {
         in_loops += static_cast<double>(loop.trips) * loop.cycles;
     }
-    EXPECT_NEAR(twice.next_pass - once.next_pass, in_loops, 0.15 * in_loops);
+    // A longer row has more chunks, whose sums are merged outside of these loops.
+    EXPECT_NEAR(twice.next_pass - once.next_pass, in_loops, 0.2 * in_loops);
 }
 
 TEST(CycleModelErrors, NameTheCpuAndTheInstruction) {
