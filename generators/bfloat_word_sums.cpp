@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "generators/bfloat_stores.h"
+#include "generators/function_features.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsX86.h"
@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint32_t kLowestBitThatStays = 0x00010000;
 constexpr uint32_t kBelowHalf = 0x7fff;
-constexpr const char *kWordSumsAreFast = "+fast-dpwssd";  // LLVM's
+// Else LLVM makes some of them a multiplication and an addition.
+constexpr const char *kWordSumsAreFast = "+fast-dpwssd";
 constexpr uint32_t kUpperHalf = 0xffff0000;
 
 // Words whose upper halves are the codes.
@@ -41,15 +42,6 @@ llvm::Value *joined(llvm::IRBuilder<> &builder, llvm::Value *first, llvm::Value 
                                     builder.getInt32(kFirstOrMaskedSecond)});
 }
 
-// Else LLVM makes some of them a multiplication and an addition.
-void keep_word_sums(llvm::Function &function) {
-    constexpr const char *kFeatures = "target-features";
-    const std::string features = function.getFnAttribute(kFeatures).getValueAsString().str();
-    if (features.find(kWordSumsAreFast) == std::string::npos) {
-        function.addFnAttr(kFeatures, features + "," + kWordSumsAreFast);
-    }
-}
-
 }  // namespace
 
 void round_pairs_by_word_sums(llvm::Module &module) {
@@ -59,7 +51,7 @@ void round_pairs_by_word_sums(llvm::Module &module) {
             if (!found || !found->in_pairs) {
                 continue;
             }
-            keep_word_sums(function);
+            add_feature(function, kWordSumsAreFast);
             llvm::IRBuilder<> builder(found->store);
             llvm::Value *codes = joined(builder, rounded_words(builder, found->values[0]),
                                         rounded_words(builder, found->values[1]));

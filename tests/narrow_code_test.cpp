@@ -59,7 +59,7 @@ const NarrowCode kCodes[] = {
      {"vpackusdw.*ymm", "vpshufb.*ymm"},
      {"vpmovzxwd.*ymm", "vextract.*\n\\s*vpack"}},
     {"f16_zen4", kZen4, kF16, {"vcvtph2ps.*ymm", "vcvtps2ph.*ymm.*\\("}, {"vcvtph2ps.*zmm"}},
-    {"f16_sapphirerapids", kSapphireRapids, kF16, {"vcvtph2ps.*zmm", "vcvtps2ph.*zmm"}, {}},
+    {"f16_sapphirerapids", kSapphireRapids, kF16, {"vcvtph2ps\\s.*zmm", "vcvtps2ph\\s.*zmm.*\\("}, {}},
     {"f16_avx2", kAvx2, kF16, {"vcvtph2ps.*ymm", "vcvtps2ph.*ymm.*\\("}, {}},
     {"i8_skylake", kSkylake, kI8, {"vpmovdb.*zmm.*\\("}, {}},
     {"i8_avx2", kAvx2, kI8, {"vpackuswb.*ymm"}, {}},
