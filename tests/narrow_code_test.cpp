@@ -120,7 +120,7 @@ TEST(PairsInBlocks, BeginWithTheirFirstValues) {
         const NormProblem problem = parse_problem(std::string("op=") + op + ",hidden=64,dtype=bf16");
         const Halide::Target target = kernel_target(kSapphireRapids);
         const std::string code = emit({problem, heuristic(problem, target), target}, EmitForm::assembly);
-        EXPECT_GT(count_of(code, "vpslld\\s.*\\(%\\w+\\), %zmm"), 0u) << code;
+        EXPECT_GT(count_of(code, "vpslld.*%zmm"), 0u) << code;
         EXPECT_EQ(count_of(code, "\\s\\d*[26]\\(%\\w+\\), %zmm"), 0u) << code;
     }
 }
