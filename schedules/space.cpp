@@ -127,8 +127,8 @@ Knobs heuristic(const NormProblem &problem, const Halide::Target &target) {
         static_cast<int>(std::min<int64_t>(is_wide_gradient ? 8 : 4, useful_lanes(problem) / knobs.vector));
     if (problem.dtype == NF_F16 && knobs.vector == 16 && widens_by_halves(target) && problem.hidden >= 1024 &&
         problem.portable == NF_NO) {
-        // As many lanes of half the width: Zen 4: 0.79 of the time for rms_norm of 4096 values, 0.91 for layer_norm.
-        // On an Intel Xeon with AVX512-FP16 it is 1.45 to 1.56.
+        // As many lanes of half the width: Zen 4: 0.79 of the time for rms_norm of 4096 values, 0.91 for
+        // layer_norm. On an Intel Xeon with AVX512-FP16 it is 1.45 to 1.56.
         knobs.vector /= 2;
         knobs.accumulators *= 2;
         knobs.unroll *= 2;
