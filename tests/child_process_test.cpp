@@ -11,7 +11,9 @@
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
+#include "autotune/measure/patient_clock.h"
 #include "tests/temporary_folder.h"
 
 namespace normforge {
@@ -126,6 +128,20 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ChildProcess, OnePastItsLimitIsKilled) {
     ChildProcess child([](const Send &) { hang(); });
     expect_end(child, 50ms, Outcome::timed_out, "no answer within 50 ms");
+}
+
+// The parent may be late itself.
+TEST(ChildProcess, AnAnswerThatIsThereIsReadAlsoPastTheLimit) {
+    ChildProcess child([](const Send &send) { send("in time"); });
+    pollfd waiting{child.descriptor(), POLLIN, 0};
+    ASSERT_EQ(poll(&waiting, 1, -1), 1);
+    EXPECT_EQ(child.read(0ms), "in time");
+}
+
+TEST(ChildProcess, TimeInWhichTheParentDoesNotLookIsLeftOutOfLimits) {
+    PatientClock clock;
+    std::this_thread::sleep_for(PatientClock::kLongestStep + 100ms);
+    EXPECT_EQ(clock.now(), PatientClock::kLongestStep);
 }
 
 TEST(ChildProcess, OneThatRefusesSignalsIsKilledToo) {

@@ -4,7 +4,9 @@
 
 #include <set>
 #include <stdexcept>
+#include <thread>
 
+#include "autotune/search/child_pool.h"
 #include "schedules/space.h"
 #include "schedules/target.h"
 
@@ -68,6 +70,21 @@ TEST(CompilePool, ExceptionOfTheReceiverEndsIt) {
     const auto refuse = [](size_t, const CompiledKernel &) { throw std::runtime_error("enough"); };
     const std::vector<KernelSpec> specs = {example_spec(8), example_spec(16), example_spec(24)};
     EXPECT_THROW(compile_all(specs, refuse), std::runtime_error);
+}
+
+// Where two of them run at once, the second one's waits meanwhile.
+TEST(ChildPool, AnswersOfJobsWaitForALateReceiver) {
+    constexpr std::chrono::seconds kLimit(2);
+    ChildPool pool{
+        .jobs = 3, .work = [](size_t, const ChildProcess::Send &send) { send("answer"); }, .limits = {kLimit}};
+    size_t received = 0;
+    run(pool, [&](size_t, const ChildResult &result) {
+        EXPECT_EQ(result.messages, std::vector<std::string>{"answer"}) << result.reason;
+        if (received++ == 0) {
+            std::this_thread::sleep_for(kLimit + std::chrono::milliseconds(100));
+        }
+    });
+    EXPECT_EQ(received, pool.jobs);
 }
 
 }  // namespace

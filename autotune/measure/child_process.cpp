@@ -9,10 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <system_error>
 #include <utility>
+
+#include "autotune/measure/patient_clock.h"
 
 namespace normforge {
 
@@ -42,9 +45,10 @@ void write_all(int descriptor, const void *data, size_t bytes) {
 }
 
 void send(int descriptor, Kind kind, const std::string &text) {
-    Header header{kind, text.size()};
-    write_all(descriptor, &header, sizeof header);
-    write_all(descriptor, text.data(), text.size());
+    const Header header{kind, text.size()};
+    std::string message(reinterpret_cast<const char *>(&header), sizeof header);
+    message += text;
+    write_all(descriptor, message.data(), message.size());  // at once, so that a short message comes as a whole
 }
 
 // Beyond what the parent has: a compile takes 0.3 GB, a kernel nothing.
@@ -91,7 +95,7 @@ void limit_memory() {
 
 ChildProcess::ChildProcess(const std::function<void(const Send &)> &work, Memory memory) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
+    if (pipe2(ends, O_CLOEXEC) != 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
         throw std::system_error(errno, std::generic_category(), "pipe");
     }
     std::fflush(nullptr);
@@ -150,44 +154,62 @@ void ChildProcess::finish() {
     }
 }
 
+std::optional<std::string> ChildProcess::take_received() {
+    Header header{};
+    if (received_.size() < sizeof header) {
+        return std::nullopt;
+    }
+    memcpy(&header, received_.data(), sizeof header);
+    if (received_.size() < sizeof header + header.bytes) {
+        return std::nullopt;
+    }
+    std::string text = received_.substr(sizeof header, header.bytes);
+    received_.erase(0, sizeof header + header.bytes);
+    if (header.kind == Kind::message) {
+        return text;
+    }
+    reason_ = std::move(text);
+    return std::nullopt;
+}
+
+std::optional<std::string> ChildProcess::read_sent() {
+    if (outcome_ != Outcome::running) {
+        return std::nullopt;
+    }
+    if (std::optional<std::string> message = take_received()) {
+        return message;
+    }
+    char bytes[65536];
+    ssize_t got = 0;
+    while ((got = ::read(descriptor_, bytes, sizeof bytes)) < 0 && errno == EINTR) {
+    }
+    if (got == 0) {
+        finish();
+    } else if (got > 0) {
+        received_.append(bytes, static_cast<size_t>(got));
+    }
+    return take_received();
+}
+
 std::optional<std::string> ChildProcess::read(std::chrono::milliseconds limit) {
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point deadline = Clock::now() + limit;
-    while (outcome_ == Outcome::running) {
-        Header header{};
-        if (received_.size() >= sizeof header) {
-            memcpy(&header, received_.data(), sizeof header);
-            if (received_.size() >= sizeof header + header.bytes) {
-                std::string text = received_.substr(sizeof header, header.bytes);
-                received_.erase(0, sizeof header + header.bytes);
-                if (header.kind == Kind::message) {
-                    return text;
-                }
-                reason_ = text;
-                continue;
-            }
-        }
-        auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-        pollfd waiting{descriptor_, POLLIN, 0};
-        int ready = left.count() > 0 ? poll(&waiting, 1, static_cast<int>(left.count())) : 0;
-        if (ready < 0 && errno == EINTR) {
-            continue;
-        }
-        if (ready <= 0) {
-            kill_child();
-            outcome_ = Outcome::timed_out;
-            reason_ = "no answer within " + std::to_string(limit.count()) + " ms";
+    PatientClock clock;
+    std::optional<std::string> message;
+    while (!(message = read_sent()) && outcome_ == Outcome::running) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - clock.now());
+        if (left.count() <= 0) {
+            give_up(limit);
             break;
         }
-        char bytes[65536];
-        ssize_t got = ::read(descriptor_, bytes, sizeof bytes);
-        if (got > 0) {
-            received_.append(bytes, static_cast<size_t>(got));
-        } else if (got == 0) {
-            finish();
-        }
+        pollfd waiting{descriptor_, POLLIN, 0};
+        poll(&waiting, 1, static_cast<int>(std::min(left, PatientClock::kLongestStep).count()));
     }
-    return std::nullopt;
+    return message;
+}
+
+void ChildProcess::give_up(std::chrono::milliseconds limit) {
+    kill_child();
+    outcome_ = Outcome::timed_out;
+    reason_ = "no answer within " + std::to_string(limit.count()) + " ms";
 }
 
 }  // namespace normforge

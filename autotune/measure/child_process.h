@@ -30,8 +30,14 @@ public:
     ChildProcess &operator=(ChildProcess &&other) = delete;
 
     // The next message, or nothing when the child ended or sent none within the limit; outcome() then says which.
-    // A child past its limit is killed.
+    // A child past its limit, by a PatientClock, is killed.
     std::optional<std::string> read(std::chrono::milliseconds limit);
+
+    // As read, without waiting: nothing also where the child runs and its next message has not come as a whole.
+    std::optional<std::string> read_sent();
+
+    // Kills a child that sent no message within the limit.
+    void give_up(std::chrono::milliseconds limit);
 
     enum class Outcome { running, finished, crashed, timed_out };
     Outcome outcome() const { return outcome_; }
@@ -44,12 +50,13 @@ public:
         return outcome == Outcome::timed_out ? TrialStatus::timeout : TrialStatus::crash;
     }
 
-    // Readable when read() would not wait; for waiting on several children.
+    // Readable when the child has sent something or has ended; for waiting on several children.
     int descriptor() const { return descriptor_; }
 
 private:
     void finish();
     void kill_child();
+    std::optional<std::string> take_received();
 
     pid_t pid_ = -1;
     int descriptor_ = -1;

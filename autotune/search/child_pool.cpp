@@ -5,54 +5,57 @@
 #include <algorithm>
 #include <list>
 
+#include "autotune/measure/patient_clock.h"
 #include "runtime/usable_cores.h"
 
 namespace normforge {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 
 struct Job {
     size_t index;
-    Clock::time_point started;
-    Clock::time_point deadline;  // of the next message
+    nanoseconds started;
+    nanoseconds deadline;  // of the next message
     ChildProcess child;
     ChildResult result;
 };
 
-milliseconds time_left(const Job &job) {
-    return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(job.deadline - Clock::now()));
-}
-
 // Reads what there is to read. Whether the job has ended.
-bool advance(Job &job, const ChildPool &pool) {
-    std::optional<std::string> message = job.child.read(time_left(job));
+bool advance(Job &job, const ChildPool &pool, nanoseconds now) {
     std::vector<std::string> &messages = job.result.messages;
     if (messages.empty()) {
-        job.result.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - job.started).count();
+        job.result.milliseconds = std::chrono::duration<double, std::milli>(now - job.started).count();
     }
-    if (message) {
+    // A message may bring the next one with it, which poll does not tell.
+    while (std::optional<std::string> message = job.child.read_sent()) {
         messages.push_back(std::move(*message));
-        if (messages.size() < pool.limits.size()) {
-            job.deadline = Clock::now() + pool.limits[messages.size()];
+        if (messages.size() == pool.limits.size()) {
+            break;
+        }
+        job.deadline = now + pool.limits[messages.size()];
+    }
+    if (messages.size() < pool.limits.size() && job.child.outcome() == ChildProcess::Outcome::running) {
+        if (now < job.deadline) {
             return false;
         }
+        job.child.give_up(pool.limits[messages.size()]);
     }
     job.result.outcome = job.child.outcome();
     job.result.reason = job.child.reason();
     return true;
 }
 
-void wait_for_any(const std::list<Job> &jobs, std::vector<pollfd> &waiting) {
+void wait_for_any(const std::list<Job> &jobs, std::vector<pollfd> &waiting, nanoseconds now) {
     waiting.clear();
-    milliseconds longest = milliseconds::max();
+    nanoseconds longest = PatientClock::kLongestStep;
     for (const Job &job : jobs) {
         waiting.push_back({job.child.descriptor(), POLLIN, 0});
-        longest = std::min(longest, time_left(job));
+        longest = std::clamp(job.deadline - now, nanoseconds(0), longest);
     }
-    poll(waiting.data(), waiting.size(), static_cast<int>(longest.count()));
+    poll(waiting.data(), waiting.size(),
+         static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(longest).count()));
 }
 
 }  // namespace
@@ -63,6 +66,7 @@ void run(const ChildPool &pool, const std::function<void(size_t job, ChildResult
     }
     const auto workers = static_cast<size_t>(usable_cores());
     MachineLock lock(MachineLock::Use::computing, pool.tell);
+    PatientClock clock;
     std::list<Job> jobs;
     std::vector<pollfd> waiting;
     bool stopped = false;
@@ -77,7 +81,7 @@ void run(const ChildPool &pool, const std::function<void(size_t job, ChildResult
                 next = pool.jobs;
                 break;
             }
-            const Clock::time_point now = Clock::now();
+            const nanoseconds now = clock.now();
             jobs.push_back({next,
                             now,
                             now + pool.limits.front(),
@@ -89,12 +93,9 @@ void run(const ChildPool &pool, const std::function<void(size_t job, ChildResult
         if (jobs.empty()) {
             return;
         }
-        wait_for_any(jobs, waiting);
-        size_t position = 0;
-        for (auto job = jobs.begin(); job != jobs.end(); position++) {
-            const bool is_due = waiting[position].revents != 0 || time_left(*job) == milliseconds(0);
-            // A message may bring the next one with it, which poll does not tell.
-            if (is_due && advance(*job, pool)) {
+        wait_for_any(jobs, waiting, clock.now());
+        for (auto job = jobs.begin(); job != jobs.end();) {
+            if (advance(*job, pool, clock.now())) {
                 ChildResult result = std::move(job->result);
                 const size_t index = job->index;
                 job = jobs.erase(job);
