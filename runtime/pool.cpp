@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "runtime/affinity.h"
 #include "runtime/normforge.h"
 #include "runtime/usable_cores.h"
 #include "runtime/waiting.h"
@@ -40,6 +41,7 @@ struct alignas(128) Worker {
     int64_t share;
     pthread_t thread;
     nf_pool *pool;
+    pid_t thread_id;  // for the caller from when the worker sleeps
 };
 
 // One word says of the shares that workers may have how many are not done, in its low bits, and above them how
@@ -47,6 +49,11 @@ struct alignas(128) Worker {
 constexpr uint32_t kUnfinished = 0xffff;
 constexpr uint32_t kOneBeside = kUnfinished + 1;
 constexpr uint32_t kCallerSleeps = uint32_t{1} << 31;
+// In ns: about as long as it takes until a thread that is woken runs (10 to 60 us under KVM).
+constexpr int64_t kAwake = 50'000;
+// A caller that sleeps is woken by a worker, and Linux may then move it to that worker's CPU, away from its own
+// caches. So before that it only lets others have its CPU, such as the worker where there is no other one.
+constexpr int64_t kYielding = 500'000;
 static_assert(NF_MAX_THREADS < kCallerSleeps / kOneBeside);
 
 }  // namespace
@@ -82,10 +89,12 @@ bool runs_beside_caller(const nf_pool &pool) {
     return sched_getcpu() != pool.caller_cpu.load(std::memory_order_relaxed);
 }
 
-uint32_t wait_for_request(const nf_pool &pool, SharedWord &request) {
+uint32_t wait_for_request(Worker &worker) {
+    const nf_pool &pool = *worker.pool;
+    SharedWord &request = worker.request;
     const auto is_request = [&] { return request.load(std::memory_order_acquire) != kNothing; };
     uint32_t expected = kNothing;
-    if ((runs_beside_caller(pool) && comes_soon(is_request)) ||
+    if ((runs_beside_caller(pool) && comes_within(kAwake, is_request, pause_briefly)) ||
         !request.compare_exchange_strong(expected, kAsleep)) {
         return request.load(std::memory_order_acquire);
     }
@@ -101,10 +110,23 @@ void make_request(Worker &worker, Request request) {
     }
 }
 
+// Linux wakes a thread on the CPU of who wakes it where no other one is known to be idle, and under KVM it takes
+// an idle CPU for one that the host lacks time for. The worker then waits for the caller to be done, and would do
+// so again and again.
+void ask_for_share(const nf_pool &pool, Worker &worker) {
+    if (worker.request.load(std::memory_order_acquire) == kAsleep && pool.process == getpid()) {
+        const WithoutCpu elsewhere(worker.thread_id, pool.caller_cpu.load(std::memory_order_relaxed));
+        make_request(worker, kShare);
+    } else {
+        make_request(worker, kShare);
+    }
+}
+
 void *run_worker(void *argument) {
     auto &worker = *static_cast<Worker *>(argument);
     nf_pool &pool = *worker.pool;
-    while (wait_for_request(pool, worker.request) != kEnd) {
+    worker.thread_id = static_cast<pid_t>(syscall(SYS_gettid));
+    while (wait_for_request(worker) != kEnd) {
         if (take_share(worker)) {
             const uint32_t beside = runs_beside_caller(pool) ? kOneBeside : 0;
             pool.loop.run_share(worker.share);
@@ -124,7 +146,8 @@ int64_t wait_for_workers(SharedWord &shares) {
         value = shares.load(std::memory_order_acquire);
         return (value & kUnfinished) == 0;
     };
-    if (!comes_soon(are_finished)) {
+    if (!comes_within(kAwake, are_finished, pause_briefly) &&
+        !comes_within(kYielding, are_finished, sched_yield)) {
         shares.fetch_or(kCallerSleeps, std::memory_order_relaxed);
         while (!are_finished()) {
             sleep_while(shares, value);
@@ -140,7 +163,7 @@ int64_t run_loop(nf_pool &pool, const Loop &loop) {
     pool.caller_cpu.store(sched_getcpu(), std::memory_order_relaxed);
     pool.shares.store(static_cast<uint32_t>(workers), std::memory_order_relaxed);
     for (int64_t index = 0; index < workers; index++) {
-        make_request(pool.workers[index], kShare);
+        ask_for_share(pool, pool.workers[index]);
     }
     loop.run_share(0);
     for (int64_t index = workers - 1; index >= 0; index--) {

@@ -4,7 +4,8 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <sched.h>
+
+#include "runtime/affinity.h"
 
 namespace normforge {
 
@@ -116,15 +117,10 @@ int64_t quota_in_cores(const char *root) {
     return limit;
 }
 
-int64_t cores_of_affinity() {
-    cpu_set_t sets[8] = {};  // room for the 8192 CPUs that Linux can be built for
-    return sched_getaffinity(0, sizeof sets, sets) == 0 ? CPU_COUNT_S(sizeof sets, sets) : 1;
-}
-
 }  // namespace
 
 int64_t usable_cores(const char *root) {
-    return std::max<int64_t>(1, std::min(cores_of_affinity(), quota_in_cores(root)));
+    return std::max<int64_t>(1, std::min<int64_t>(CpuSet::of_thread(0).count(), quota_in_cores(root)));
 }
 
 }  // namespace normforge

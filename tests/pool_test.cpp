@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/affinity.h"
 #include "runtime/usable_cores.h"
 #include "tests/parallel_loops.h"
 
@@ -163,6 +165,38 @@ TEST(PoolThreads, RunAtOnceAndBlockSignals) {
         EXPECT_EQ(meeting.complete, 4);
         EXPECT_EQ(meeting.blocking_signals, 3);
     }
+}
+
+// Where each of two tasks ran, while the other one did.
+struct Places {
+    std::atomic<int> present{0};
+    int cpus[2] = {-1, -1};
+};
+
+void tell_place(void *argument, int64_t index) {
+    auto &places = *static_cast<Places *>(argument);
+    places.cpus[index] = sched_getcpu();
+    places.present++;
+    while (places.present < 2) {
+    }
+}
+
+// Linux may wake a thread on its caller's CPU although another one is idle, as it does under KVM. It may move
+// threads at any time, so most times are enough.
+TEST(PoolThreads, ThatSleptWakeUpBesideTheirCaller) {
+    if (CpuSet::of_thread(0).count() < 2) {
+        GTEST_SKIP() << "this process may run on one CPU only";
+    }
+    const PoolPointer pool = new_pool(2);
+    constexpr int kTimes = 20;
+    int beside = 0;
+    for (int time = 0; time < kTimes; time++) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        Places places;
+        loop(pool, 2, tell_place, &places);
+        beside += places.cpus[0] != places.cpus[1];
+    }
+    EXPECT_GT(beside, kTimes / 2);
 }
 
 TEST(PoolThreads, AreAsManyAsAskedFor) {
