@@ -326,10 +326,13 @@ std::vector<KernelCycles> simulate_code(const LoweredKernel &kernel, const std::
                                         const std::function<void(const std::string &object)> &compiled) {
     llvm::LLVMContext context;
     const std::unique_ptr<llvm::Module> module = entry_module(context, kernel, symbol);
+    // Compiling changes a module, and a copy's code may differ from the code of what it is a copy of: the object
+    // is that of generate_code only if the module itself is compiled.
+    const std::unique_ptr<llvm::Module> simulated = llvm::CloneModule(*module);
     if (compiled) {
-        compiled(machine_code(*llvm::CloneModule(*module), llvm::CodeGenFileType::ObjectFile));
+        compiled(machine_code(*module, llvm::CodeGenFileType::ObjectFile));
     }
-    return simulate_entry(*module, symbol, cpu, rows_of_pass);
+    return simulate_entry(*simulated, symbol, cpu, rows_of_pass);
 }
 
 std::string llvm_version() {

@@ -59,6 +59,20 @@ TEST_P(CycleModel, GoesTheWayOfUsualRows) {
     }
 }
 
+// A shipped entry of the model says by its object's digest which code was ranked, and what is built is emit's.
+TEST_P(CycleModel, RanksTheObjectThatIsBuilt) {
+    for (const char *problem : {"op=rms_norm,dtype=f32,hidden=4096", "op=layer_norm,dtype=bf16,hidden=1024",
+                                "op=rms_norm,dtype=f16,hidden=1024"}) {
+        KernelSpec spec = heuristic_spec(problem, cpu.target);
+        for (const int block : {1, 4}) {
+            spec.knobs.block = block;
+            compile_and_simulate(spec, cpu.pipeline, {1}, [&](const std::string &object) {
+                EXPECT_TRUE(object == emit(spec, EmitForm::object)) << problem << ", block " << block;
+            });
+        }
+    }
+}
+
 // One branch leads around all rows of a block, and not one for each of them.
 TEST(RareRows, OfABlockArePassedByAtOnce) {
     const KnownCpu &cpu = known_cpu("znver4");
