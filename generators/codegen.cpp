@@ -203,11 +203,6 @@ void convert_narrow_values(llvm::Module &module, const NarrowingMeans &means) {
     join_narrow_stores(module, means.stores_narrowed ? 16 : 8);
     if (means.sums_word_pairs) {
         round_pairs_by_word_sums(module);
-        // AVX512-FP16's rounding to f16 cannot store what it gives; F16C's can, which is an operation less: 0.91
-        // to 0.94 of the time of 1024 and 4096 values (Intel Xeon).
-        for (llvm::Function &function : module) {
-            add_feature(function, "-avx512fp16");
-        }
     }
     if (means.rounds_bfloats) {
         round_by_bfloat_instructions(module);
@@ -221,16 +216,28 @@ void convert_narrow_values(llvm::Module &module, const NarrowingMeans &means) {
     if (means.shuffles_bytes) {
         widen_bfloats(module, 8);
     }
+    // AVX512-FP16's rounding to f16 cannot store what it gives; F16C's can, which is an operation less: 0.91 to
+    // 0.94 of the time of 1024 and 4096 values (Intel Xeon).
+    for (llvm::Function &function : module) {
+        add_feature(function, "-avx512fp16");
+    }
 }
 
-std::vector<size_t> addresses_of_rows(const LoweredKernel &kernel) {
+// Where the pointers of operands lie in the entry's argument.
+template <typename IsMeant>
+std::vector<size_t> pointer_offsets(const LoweredKernel &kernel, const IsMeant &is_meant) {
+    static_assert(offsetof(nf_output, data) == 0);
     std::vector<size_t> offsets;
     for (const Operand &operand : kernel.parameters) {
-        if (operand.shape == OperandShape::rows) {
-            offsets.push_back(operand.offset + offsetof(nf_output, data));
+        if (is_meant(operand)) {
+            offsets.push_back(operand.offset);
         }
     }
     return offsets;
+}
+
+bool is_rows(const Operand &operand) {
+    return operand.shape == OperandShape::rows;
 }
 
 // The module that code is generated from.
@@ -266,13 +273,7 @@ std::unique_ptr<llvm::Module> entry_module(llvm::LLVMContext &context, const Low
         skip_idle_loops(*module.getFunction(symbol));
         separate_loop_choices(*module.getFunction(symbol));
     }
-    std::vector<size_t> sums;
-    for (const Operand &operand : kernel.parameters) {
-        if (is_sum_over_rows(operand)) {
-            sums.push_back(operand.offset);
-        }
-    }
-    if (!sums.empty()) {
+    if (const std::vector<size_t> sums = pointer_offsets(kernel, is_sum_over_rows); !sums.empty()) {
         align_to_values(*module.getFunction(symbol), sums);
     }
     if (kernel.contracted) {
@@ -283,7 +284,7 @@ std::unique_ptr<llvm::Module> entry_module(llvm::LLVMContext &context, const Low
     } else {
         convert_narrow_values(module, kernel.narrowing);
         if (kernel.gathers_stores) {
-            gather_stores_of_rows(*module.getFunction(symbol), addresses_of_rows(kernel));
+            gather_stores_of_rows(*module.getFunction(symbol), pointer_offsets(kernel, is_rows));
         }
     }
     prefetch_to_second_cache(*module.getFunction(symbol));

@@ -1,7 +1,6 @@
 #include "generators/emit.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "generators/codegen.h"
 #include "generators/lowering.h"
@@ -23,16 +22,6 @@ std::vector<StreamedRows> streamed_rows(const KernelSpec &spec) {
     return result;
 }
 
-// Told by instruction sets, or by what the target is tuned for. On AMD's cores gathering stores was not measured,
-// and what normforge is shipped with was measured on them without.
-bool is_for_zen(const Halide::Target &target) {
-    using Halide::Target;
-    constexpr Target::Processor kZen[] = {Target::ZnVer1, Target::ZnVer2, Target::ZnVer3, Target::ZnVer4,
-                                          Target::ZnVer5};
-    return target.has_feature(Target::AVX512_Zen4) || target.has_feature(Target::AVX512_Zen5) ||
-           std::ranges::find(kZen, target.processor_tune) != std::end(kZen);
-}
-
 GeneratorParams generator_params(const KernelSpec &spec) {
     GeneratorParams params;
     for (const Knob &knob : knob_table()) {
@@ -48,13 +37,15 @@ std::string lowered_text(const KernelSpec &spec, const std::string &function, Ha
 
 LoweredKernel lowered_kernel(const KernelSpec &spec) {
     const Halide::Target &target = spec.target;
+    // On AMD's cores it was not measured, and what normforge is shipped with was measured on them without.
+    const bool gathers_stores = !is_for_zen(target);
     LoweredKernel kernel{"",
                          kernel_symbol(spec) + "_halide",
                          kernel_parameters(spec.problem),
                          spec.problem.hidden,
                          spec.problem.portable == NF_NO && has_fma(target),
                          streamed_rows(spec),
-                         !is_for_zen(target),
+                         gathers_stores,
                          {rounds_bfloats(target), sums_word_pairs(target), shuffles_bytes(target),
                           permutes_words(target), permutes_words_at_once(target), stores_narrowed(target)},
                          arm_machine(target)};

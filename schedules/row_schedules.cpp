@@ -30,10 +30,6 @@ bool has_line_registers(const Halide::Target &target) {
     return vector_bits(target) >= 512;
 }
 
-bool is_intel_server(const Halide::Target &target) {
-    return target.has_feature(Halide::Target::AVX512_SapphireRapids);
-}
-
 bool has_affine(const NormProblem &problem) {
     return problem.weight != NF_NONE || problem.bias != NF_NONE;
 }
@@ -105,7 +101,7 @@ Knobs for_many_rows_of_intel(const NormProblem &problem, Knobs knobs) {
 
 // For many rows in cache.
 Knobs for_many_rows(const NormProblem &problem, const Halide::Target &target, Knobs knobs) {
-    if (is_intel_server(target)) {
+    if (is_for_intel_server(target)) {
         return for_many_rows_of_intel(problem, knobs);
     }
     const bool is_below_avx512 = !is_arm(target) && !has_line_registers(target);
@@ -230,7 +226,7 @@ std::vector<RowsSchedule> heuristic_for_rows(const NormProblem &problem, const H
     if (!is_legal(cold)) {
         cold = for_cold_rows(problem, target, few, few);
     }
-    const int64_t streamed_bytes = is_intel_server(target) ? kStreamedBytesOfIntel : kStreamedBytes;
+    const int64_t streamed_bytes = is_for_intel_server(target) ? kStreamedBytesOfIntel : kStreamedBytes;
     add(std::max<int64_t>(2, streamed_bytes / row_bytes(problem)), cold);
     return result;
 }

@@ -26,6 +26,10 @@ bool has_any(const Target &target, std::initializer_list<Target::Feature> featur
     return std::ranges::any_of(features, [&](Target::Feature each) { return target.has_feature(each); });
 }
 
+bool has_avx512_of_zen(const Target &target) {
+    return has_any(target, {Target::AVX512_Zen4, Target::AVX512_Zen5});
+}
+
 bool has_sve(const Target &target) {
     return has_any(target, {Target::SVE, Target::SVE2});
 }
@@ -261,16 +265,26 @@ bool stores_narrowed(const Target &target) {
     return permutes_words(target) || target.has_feature(Target::AVX512);
 }
 
-bool sums_word_pairs(const Target &target) {
+bool is_for_zen(const Target &target) {
+    constexpr Target::Processor kZen[] = {Target::ZnVer1, Target::ZnVer2, Target::ZnVer3, Target::ZnVer4,
+                                          Target::ZnVer5};
+    return has_avx512_of_zen(target) || std::ranges::find(kZen, target.processor_tune) != std::end(kZen);
+}
+
+bool is_for_intel_server(const Target &target) {
     return target.has_feature(Target::AVX512_SapphireRapids);
 }
 
+bool sums_word_pairs(const Target &target) {
+    return is_for_intel_server(target);
+}
+
 bool widens_by_halves(const Target &target) {
-    return has_any(target, {Target::AVX512_Zen4, Target::AVX512_Zen5});
+    return has_avx512_of_zen(target);
 }
 
 bool permutes_words_at_once(const Target &target) {
-    return has_any(target, {Target::AVX512_Zen4, Target::AVX512_Zen5});
+    return has_avx512_of_zen(target);
 }
 
 }  // namespace normforge

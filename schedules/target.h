@@ -54,7 +54,12 @@ bool shuffles_bytes(const Halide::Target &target);
 bool permutes_words(const Halide::Target &target);
 bool stores_narrowed(const Halide::Target &target);
 
-// Whether it has AVX512-VNNI, of Intel, where that is quicker than AVX512-BF16's rounding.
+// Whether it is for AMD's cores, as its instruction sets or what it is tuned for tell, or for Intel's with AVX-512
+// from Sapphire Rapids on.
+bool is_for_zen(const Halide::Target &target);
+bool is_for_intel_server(const Halide::Target &target);
+
+// Whether it has AVX512-VNNI where that is quicker than AVX512-BF16's rounding.
 bool sums_word_pairs(const Halide::Target &target);
 
 // Whether its CPUs widen 16 f16 values by two operations of 8.

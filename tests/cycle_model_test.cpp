@@ -116,8 +116,10 @@ TEST_P(CycleModel, GrowsWithTheRow) {
     for (const LoopCycles &loop : once.loops) {
         in_loops += static_cast<double>(loop.trips) * loop.cycles;
     }
-    // A longer row has more chunks, whose sums are merged outside of these loops.
-    EXPECT_NEAR(twice.next_pass - once.next_pass, in_loops, 0.2 * in_loops);
+    // A longer row has more chunks, whose sums are merged outside of these loops, and Sapphire Rapids' are the
+    // shortest.
+    const double rest = std::string(GetParam()) == "sapphirerapids" ? 0.2 : 0.15;
+    EXPECT_NEAR(twice.next_pass - once.next_pass, in_loops, rest * in_loops);
 }
 
 TEST(CycleModelErrors, NameTheCpuAndTheInstruction) {

@@ -164,11 +164,7 @@ std::string cpu_names() {
 }
 
 const KnownCpu &known_cpu(const std::string &name) {
-    const auto *found = std::ranges::find(kCpus, name, &KnownCpu::name);
-    if (found == std::end(kCpus)) {
-        throw UserError("the static model has no CPU '" + name + "'; known are " + cpu_names());
-    }
-    return *found;
+    return known_cpu_of(name, {});
 }
 
 const KnownCpu &known_cpu_of(const std::string &name, const Hardware &machine) {
@@ -179,7 +175,10 @@ const KnownCpu &known_cpu_of(const std::string &name, const Hardware &machine) {
                    machine.features == known_features(cpu.features);
         });
     }
-    return found == std::end(kCpus) ? known_cpu(name) : *found;
+    if (found == std::end(kCpus)) {
+        throw UserError("the static model has no CPU '" + name + "'; known are " + cpu_names());
+    }
+    return *found;
 }
 
 const KnownCpu &known_host_cpu() {

@@ -76,6 +76,7 @@ def cells(quick, threads, last_cache_bytes):
 
 
 def rows_name(cell):
+    """As --rows names it."""
     return str(cell.rows) if cell.rows in ROWS_IN_CACHE else "cold"
 
 
