@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <sched.h>
-#include <sys/types.h>
 
 namespace normforge {
 
