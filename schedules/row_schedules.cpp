@@ -34,6 +34,11 @@ bool has_affine(const NormProblem &problem) {
     return problem.weight != NF_NONE || problem.bias != NF_NONE;
 }
 
+// Else, rows but the first one begin within a line.
+bool has_whole_lines(const NormProblem &problem) {
+    return problem.hidden * static_cast<int64_t>(element_size(problem.dtype)) % 64 == 0;
+}
+
 // Blocks of f32 rows without a residual, while these and what is written of them stay in the first cache: their
 // statistics are f64 vectors of several rows. Times are of Zen 4, over one row after the other unless said
 // otherwise; those of 8 to 16 rows over blocks of 8.
@@ -69,8 +74,6 @@ Knobs for_many_rows_of_intel(const NormProblem &problem, Knobs knobs) {
     const bool is_layer_norm = problem.op == NF_LAYER_NORM;
     const bool has_residual = problem.residual != NF_NONE;
     const bool stores_sum = problem.sum != NF_NONE;
-    // Else, rows but the first one begin within a line.
-    const bool has_whole_lines = problem.hidden * element_size(problem.dtype) % 64 == 0;
     const auto share = [&](int block, int most_unrolled) {
         knobs.block = block;
         knobs.weights = has_affine(problem) ? kShared : kPerRow;
@@ -81,7 +84,7 @@ Knobs for_many_rows_of_intel(const NormProblem &problem, Knobs knobs) {
             share(16, 2);  // rms_norm 0.82 to 0.99, layer_norm 0.58 to 0.64
         } else if (!has_residual && is_layer_norm && problem.hidden <= 1024) {
             knobs.block = problem.hidden <= 256 ? 8 : 4;  // 0.83 to 0.92; rms_norm 1.0 to 1.2
-            if (has_whole_lines) {
+            if (has_whole_lines(problem)) {
                 share(knobs.block, 2);  // 0.69 to 0.91. Of 500, 700, 1000 and 1020 values 1.04 to 1.46.
             }
         } else if (has_residual && problem.hidden <= kTinyRow && (is_layer_norm || !stores_sum)) {
@@ -92,7 +95,7 @@ Knobs for_many_rows_of_intel(const NormProblem &problem, Knobs knobs) {
     } else if (!has_residual) {
         const bool is_short = problem.hidden <= 1024;
         share(is_short ? 16 : 8, is_short ? 2 : 4);  // 0.55 to 0.84, of 4096 values 0.78 to 0.95
-        if (problem.dtype == NF_BF16 && !has_whole_lines && problem.hidden >= kShortRow / 2) {
+        if (problem.dtype == NF_BF16 && !has_whole_lines(problem) && problem.hidden >= kShortRow / 2) {
             // Of 500 values 0.75 to 0.77 instead of 0.80 to 0.88, of 3000 0.83 to 0.91 instead of 0.92 to 1.1.
             knobs.block /= 2;
         }
@@ -100,11 +103,12 @@ Knobs for_many_rows_of_intel(const NormProblem &problem, Knobs knobs) {
         const bool is_short = problem.hidden <= kShortRow;
         // 0.64 to 0.87; of 1024 to 4096 values 0.81 to 0.88, storing the sum 0.86 to 1.01
         share(is_short ? 16 : stores_sum ? 4 : 8, is_short ? 2 : 4);
-    } else if (problem.hidden <= (is_layer_norm || !has_whole_lines ? 256 : kShortRow)) {
+    } else if (problem.hidden <= (is_layer_norm || !has_whole_lines(problem) ? 256 : kShortRow)) {
         share(16, 2);  // 0.70 to 0.78, of 512 values 0.94
     } else if (is_layer_norm) {
-        share(stores_sum && !has_whole_lines ? 2 : 4, 2);  // 0.84 to 0.98, of 4 such rows of 1000 values 1.13
-    } else if (!has_whole_lines && !stores_sum) {
+        share(stores_sum && !has_whole_lines(problem) ? 2 : 4,
+              2);  // 0.84 to 0.98, of 4 such rows of 1000 values 1.13
+    } else if (!has_whole_lines(problem) && !stores_sum) {
         share(4, 2);  // 0.89 to 0.99; of whole lines from 1024 values on 1.0 to 1.1
     }
     return knobs;
@@ -153,6 +157,26 @@ Knobs for_many_rows(const NormProblem &problem, const Halide::Target &target, Kn
     return knobs;
 }
 
+// For rows from memory on Intel's cores with AVX-512: one after the other, as a row is asked for while one before
+// it is summed, and written by streaming stores. Over cached stores alone that takes 0.55 to 0.88 of the time,
+// blocks that share weights take 0.61 to 1.1 (Intel Xeon, 256 MiB each of x and y).
+Knobs for_cold_rows_of_intel(const NormProblem &problem, Knobs knobs, const Knobs &many) {
+    const bool is_narrow = element_size(problem.dtype) < sizeof(float);
+    knobs.writing = kAscending;
+    knobs.prefetch = 2;
+    if (!has_whole_lines(problem)) {
+        return problem.hidden < kTinyRow ? many : knobs;  // 1000 values: bf16 0.73 and 0.84, f32 0.94 and 1.04
+    }
+    knobs.stores = kStreaming;
+    if (problem.hidden < kTinyRow && (is_narrow || (problem.op == NF_LAYER_NORM && problem.residual == NF_NONE))) {
+        // 64 values: 0.79 to 0.97, one by one 0.84 to 1.6.
+        knobs.block = 4;
+        knobs.weights = has_affine(problem) ? kShared : kPerRow;
+        knobs.prefetch = has_affine(problem) ? 1 : 0;
+    }
+    return knobs;
+}
+
 // For rows from memory, by what is best for few and for many in cache. What is said of AVX2 is of Zen 3.
 Knobs for_cold_rows(const NormProblem &problem, const Halide::Target &target, const Knobs &few,
                     const Knobs &many) {
@@ -161,6 +185,9 @@ Knobs for_cold_rows(const NormProblem &problem, const Halide::Target &target, co
     const bool is_narrow = element_size(problem.dtype) < sizeof(float);
     if (written_value_bytes(problem) < element_size(problem.dtype)) {
         return is_narrow ? few : many;
+    }
+    if (is_for_intel_server(target)) {
+        return for_cold_rows_of_intel(problem, few, many);
     }
     if (is_narrow && problem.dtype == NF_BF16 && problem.hidden <= kShortRow / 2) {
         // In blocks rms_norm takes 0.70 to 0.75 of the time, layer_norm 0.84 to 0.86, with a residual 0.80 to
