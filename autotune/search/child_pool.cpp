@@ -47,8 +47,8 @@ bool advance(Job &job, const ChildPool &pool, nanoseconds now) {
     return true;
 }
 
-void wait_for_any(const std::list<Job> &jobs, std::vector<pollfd> &waiting, nanoseconds now) {
-    waiting.clear();
+void wait_for_any(const std::list<Job> &jobs, nanoseconds now) {
+    std::vector<pollfd> waiting;
     nanoseconds longest = PatientClock::kLongestStep;
     for (const Job &job : jobs) {
         waiting.push_back({job.child.descriptor(), POLLIN, 0});
@@ -68,7 +68,6 @@ void run(const ChildPool &pool, const std::function<void(size_t job, ChildResult
     MachineLock lock(MachineLock::Use::computing, pool.tell);
     PatientClock clock;
     std::list<Job> jobs;
-    std::vector<pollfd> waiting;
     bool stopped = false;
     for (size_t next = 0; next < pool.jobs || !jobs.empty();) {
         if (jobs.empty() && lock.is_wanted()) {
@@ -93,7 +92,7 @@ void run(const ChildPool &pool, const std::function<void(size_t job, ChildResult
         if (jobs.empty()) {
             return;
         }
-        wait_for_any(jobs, waiting, clock.now());
+        wait_for_any(jobs, clock.now());
         for (auto job = jobs.begin(); job != jobs.end();) {
             if (advance(*job, pool, clock.now())) {
                 ChildResult result = std::move(job->result);
